@@ -187,6 +187,24 @@ int64_t broker_site_last_message_ms(const struct broker *broker, const char *sit
     return member != NULL && member->session != 0 ? member->last_message_ms : 0;
 }
 
+bool broker_site_after(const struct broker *broker, const char *name, bool with_it,
+                       struct peer *site, uint64_t *session)
+{
+    for (int i = 0; i < broker->members.count; i++) {
+        const struct member *member = broker->members.items[i];
+        if (strcmp(member->name, name) >= (with_it ? 0 : 1) &&
+            (member->roles_allowed & (ROLE_PROVIDER | ROLE_CONSUMER)) != 0) {
+            *site = (struct peer){.kind = PEER_SITE,
+                                  .name = member->name,
+                                  .link = member->link,
+                                  .roles = member->roles_allowed};
+            *session = member->is_lost ? 0 : member->session;
+            return true;
+        }
+    }
+    return false;
+}
+
 uint64_t broker_lease_behind(const struct broker *broker, const char *id)
 {
     const struct lease *lease = lease_table_find(&broker->leases, id);

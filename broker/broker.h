@@ -108,6 +108,10 @@ const struct pool_cycle *broker_pool_cycle(const struct broker *broker, int inde
 int64_t broker_take_asked_nodes(struct broker *broker);
 /* When the latest message of the site arrived; 0: none has since the start. */
 int64_t broker_site_last_message_ms(const struct broker *broker, const char *site);
+/* The first site by name after `name`, or with it, and the session in which it takes
+ * messages; 0: it is away. False: there is none. */
+bool broker_site_after(const struct broker *broker, const char *name, bool with_it,
+                       struct peer *site, uint64_t *session);
 /* The epoch that the provider states, if it is below ours because the provider has lost
  * its ledger; else 0. */
 uint64_t broker_lease_behind(const struct broker *broker, const char *id);

@@ -547,9 +547,16 @@ static void on_wait(struct site *site, const struct call *call, struct effects *
     wait_request(site->waiters, site->jobs, call->from, &call->msg->wait, effects);
 }
 
+static void refuse(const struct call *call, struct effects *effects);
+
+/* The broker may read the ledger, for its API. */
 static void on_query(struct site *site, const struct call *call,
                      struct effects *effects)
 {
+    if (call->from->kind == PEER_BROKER && call->msg->query.kind != QUERY_USAGE) {
+        refuse(call, effects);
+        return;
+    }
     struct site_api api = api_of(site);
     struct site_view view = site_dispatch_view(site, call->now_ms);
     query_request(&api, &view, call->from, call->msg, effects);
@@ -603,7 +610,7 @@ static const struct route routes[MSG_KINDS] = {
     [MSG_STREAM_UP] = {on_stream_up, BROKER | HOST, true},
     [MSG_WAIT] = {on_wait, CLIENT, false},
     [MSG_STREAM_DOWN] = {on_stream_down, BROKER | CLIENT, true},
-    [MSG_QUERY] = {on_query, CLIENT, false},
+    [MSG_QUERY] = {on_query, BROKER | CLIENT, true},
 };
 
 /* Requests of clients that act on the parts in struct site_api alone. */

@@ -25,10 +25,10 @@ static const struct {
     int status;
     const char *code;
 } statuses[] = {
-    {400, "bad_request"},       {401, "unauthorized"},       {403, "forbidden"},
-    {404, "not_found"},         {405, "method_not_allowed"}, {409, "conflict"},
-    {413, "too_large"},         {421, "misdirected"},        {500, "internal"},
-    {501, "not_supported_yet"}, {503, "unavailable"},
+    {400, "bad_request"}, {401, "unauthorized"},       {403, "forbidden"},
+    {404, "not_found"},   {405, "method_not_allowed"}, {409, "conflict"},
+    {413, "too_large"},   {421, "misdirected"},        {500, "internal"},
+    {503, "unavailable"},
 };
 
 /* A request being answered. */
@@ -89,8 +89,8 @@ static int status_of(int code)
         return 404;
     case ERR_STATE:
         return 409;
-    case ERR_UNBUILT:
-        return 501;
+    case ERR_FULL:
+        return 503;
     case ERR_AWAY:
         return 503;
     default:
@@ -337,6 +337,28 @@ static int put_file(struct work *work)
     return 0;
 }
 
+/* The sites are asked; until they have answered, there is no answer. */
+static int put_usage(struct work *work)
+{
+    if (is_standby(work->source)) {
+        return refuse_as_standby(work);
+    }
+    struct usage_gather *usage = hub_usage(work->source->hub);
+    struct http_answer *answer = work->answer;
+    uint64_t *ticket = work->request->ticket;
+    int rc = *ticket == 0
+                 ? usage_gather_begin(usage, &work->target.query, ticket, &work->err)
+                 : 0;
+    if (rc == 0) {
+        answer->text = usage_gather_take(usage, *ticket);
+        answer->is_later = answer->text == NULL;
+        answer->status = 200;
+        answer->type = type_json;
+        answer->length = answer->text != NULL ? strlen(answer->text) : 0;
+    }
+    return rc;
+}
+
 /* ---------------------------------------------------------------- the stream */
 
 static int begin_stream(struct work *work)
@@ -509,6 +531,8 @@ static int answer_target(struct work *work)
         return put_series(work, STORE_SERIES_POOL);
     case HTTP_TARGET_NODE_SERIES:
         return put_series(work, STORE_SERIES_NODE);
+    case HTTP_TARGET_USAGE:
+        return put_usage(work);
     case HTTP_TARGET_ABOUT:
         return put_about(work);
     case HTTP_TARGET_METRICS:

@@ -32,6 +32,7 @@ struct hub {
     struct store *store;
     struct door *door;
     struct wire_server *server; /* the door's */
+    struct usage_gather *usage;
     struct metrics metrics;
     struct log_limit warned;
     struct ask *ask; /* hub_ask is under way; else NULL */
@@ -56,6 +57,9 @@ static int64_t wake_ms(const void *broker)
 static void take_message(void *arg, const struct peer *from, const struct msg *msg)
 {
     struct hub *hub = arg;
+    if (usage_gather_hear(hub->usage, from, msg)) {
+        return;
+    }
     int n_before = shell_effects(hub->shell)->count;
     shell_take_message(hub->shell, from, msg);
     int n_effects = shell_effects(hub->shell)->count - n_before;
@@ -250,6 +254,7 @@ struct hub *hub_new(zloop_t *loop, struct door *door, struct broker *broker,
     made->broker = broker;
     made->store = store;
     made->loop = loop;
+    made->usage = usage_gather_new(loop, broker, made->server);
     made->warned.burst = WARNED_LOG_BURST;
     metrics_init(&made->metrics);
     wire_server_set_relays(made->server, broker_messages_is_relayed);
@@ -281,6 +286,7 @@ void hub_free(struct hub *hub)
     }
     shell_remove_source(hub->shell, wire_server_socket(hub->server));
     shell_free(hub->shell);
+    usage_gather_free(hub->usage);
     metrics_release(&hub->metrics);
     free(hub);
 }
@@ -293,6 +299,11 @@ void hub_set_snapshot(struct hub *hub, struct snapshot *snapshot)
 const struct metrics *hub_metrics(const struct hub *hub)
 {
     return &hub->metrics;
+}
+
+struct usage_gather *hub_usage(struct hub *hub)
+{
+    return hub->usage;
 }
 
 bool hub_steps_down(const struct hub *hub)

@@ -15,6 +15,7 @@
 #include "broker/io/metrics.h"
 #include "broker/io/snapshot.h"
 #include "broker/io/store/store.h"
+#include "broker/io/usage_gather.h"
 #include "sys/shell.h"
 
 struct hub;
@@ -40,6 +41,9 @@ const struct metrics *hub_metrics(const struct hub *hub);
  * `answer` is the broker's sentence, in the arena. */
 int hub_ask(struct hub *hub, struct msg *msg, const char *who, struct arena *arena,
             const char **answer, struct err *err) MUST_CHECK;
+
+/* The ledgers of the sites; lives as long as the hub. */
+struct usage_gather *hub_usage(struct hub *hub);
 
 /* An administrator has ordered it to step down: the loop ends soon, and this broker is
  * to become a standby. */

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "broker/io/http_page.h"
+#include "broker/io/usage_gather.h"
 #include "sys/daemon.h"
 
 struct web {
@@ -29,8 +30,9 @@ static int open_port(zloop_t *loop, const struct broker_setup *setup, struct web
     };
     int rc =
         http_new(loop, setup->http_host, setup->http_port, &handler, &web->http, err);
-    if (rc == 0 && web->feed != NULL) {
+    if (rc == 0 && web->source.hub != NULL) {
         http_feed_serve(web->feed, web->http);
+        usage_gather_serve(hub_usage(web->source.hub), web->http);
     }
     return rc;
 }

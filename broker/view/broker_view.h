@@ -65,7 +65,7 @@ struct pool_sample pool_sample_at(const struct broker *broker, int index);
  * there twice or is out of bounds is refused; an empty value counts as none.
  *
  * Errors: ERR_PARSE, ERR_BOUNDS (the parameter, and what was expected); ERR_NOT_FOUND
- * no such path; ERR_UNBUILT a path that will be one.
+ * no such path.
  * Ownership: texts live in the arena. Source: docs/design/interfaces.md "HTTP". */
 
 enum http_target_page {
@@ -88,6 +88,7 @@ enum http_target_page {
     HTTP_TARGET_LEASE_SERIES, /* query.name: the lease */
     HTTP_TARGET_POOL_SERIES,  /* query.name: the pool */
     HTTP_TARGET_NODE_SERIES,  /* query.name: the pool and the node's path */
+    HTTP_TARGET_USAGE,        /* query.name: a lease, query.provider: a site, or "" */
     HTTP_TARGET_ABOUT,
     HTTP_TARGET_HEALTH,
     HTTP_TARGET_METRICS,

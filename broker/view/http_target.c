@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "broker/plan/plan.h"
+#include "model/usage_ask.h"
 
 enum {
     PARTS_MAX = 32, /* of a path; more have no page */
@@ -22,6 +23,13 @@ enum {
     SPAN = 512,
     NODE = 1024,     /* a node's path */
     ANYTHING = 2048, /* the page's own: its script reads them */
+    FROM = 4096,
+    TO = 8192,
+    BY = 16384,
+    LEASE = 32768,
+    OWNER_USER = 65536, /* of the jobs */
+    OWNER_QUEUE = 131072,
+    OWNER_PROJECT = 262144,
 };
 
 static const char read_only[] = "GET, HEAD";
@@ -34,37 +42,37 @@ static const struct {
     enum http_target_page page;
     const char *allow;
     int parameters;
-    bool is_unbuilt;
 } pages[] = {
     {"api/v1/leases", HTTP_TARGET_LEASES, read_only,
-     PROVIDER | CONSUMER | STATE | LIMIT | AFTER, false},
-    {"api/v1/leases/*/*/*", HTTP_TARGET_LEASE, read_only, 0, false},
+     PROVIDER | CONSUMER | STATE | LIMIT | AFTER},
+    {"api/v1/leases/*/*/*", HTTP_TARGET_LEASE, read_only, 0},
     {"api/v1/leases/*/*/*/history", HTTP_TARGET_HISTORY, read_only,
-     LIMIT | AFTER_NUMBER | LAST, false},
-    {"api/v1/leases/*/*/*/drain", HTTP_TARGET_DRAIN, post_only, 0, false},
-    {"api/v1/leases/*/*/*/resume", HTTP_TARGET_RESUME, post_only, 0, false},
-    {"api/v1/leases/*/*/*/rebalance", HTTP_TARGET_REBALANCE, post_only, 0, false},
-    {"api/v1/sites", HTTP_TARGET_SITES, read_only, LIMIT | AFTER, false},
-    {"api/v1/hosts", HTTP_TARGET_HOSTS, read_only, SITE | LIMIT | AFTER, false},
-    {"api/v1/events", HTTP_TARGET_EVENTS, read_only, LIMIT | AFTER_NUMBER | LAST,
-     false},
-    {"api/v1/stream", HTTP_TARGET_STREAM, read_only, AFTER_NUMBER, false},
-    {"api/v1/reclaim-delay", HTTP_TARGET_RECLAIM, read_and_put, LIMIT | AFTER, false},
-    {"api/v1/pools", HTTP_TARGET_POOLS, read_only, LIMIT | AFTER, false},
-    {"api/v1/plans/reload", HTTP_TARGET_RELOAD, post_only, 0, false},
-    {"api/v1/plans/*", HTTP_TARGET_PLAN, read_only, LIMIT | AFTER, false},
-    {"api/v1/series", HTTP_TARGET_SERIES, read_only, SPAN, false},
-    {"api/v1/series/sites/*", HTTP_TARGET_SITE_SERIES, read_only, SPAN, false},
-    {"api/v1/series/leases/*/*/*", HTTP_TARGET_LEASE_SERIES, read_only, SPAN, false},
-    {"api/v1/series/pools/*", HTTP_TARGET_POOL_SERIES, read_only, SPAN, false},
-    {"api/v1/series/plans/*", HTTP_TARGET_NODE_SERIES, read_only, SPAN | NODE, false},
-    {"api/v1/about", HTTP_TARGET_ABOUT, read_only, 0, false},
-    {"api/v1/openapi.json", HTTP_TARGET_FILE, read_only, 0, false},
-    {"healthz", HTTP_TARGET_HEALTH, read_only, 0, false},
-    {"metrics", HTTP_TARGET_METRICS, read_only, 0, false},
-    {"", HTTP_TARGET_FILE, read_only, ANYTHING, false},
-    {"page/*", HTTP_TARGET_FILE, read_only, 0, false},
-    {"api/v1/usage", HTTP_TARGET_HEALTH, read_only, 0, true},
+     LIMIT | AFTER_NUMBER | LAST},
+    {"api/v1/leases/*/*/*/drain", HTTP_TARGET_DRAIN, post_only, 0},
+    {"api/v1/leases/*/*/*/resume", HTTP_TARGET_RESUME, post_only, 0},
+    {"api/v1/leases/*/*/*/rebalance", HTTP_TARGET_REBALANCE, post_only, 0},
+    {"api/v1/sites", HTTP_TARGET_SITES, read_only, LIMIT | AFTER},
+    {"api/v1/hosts", HTTP_TARGET_HOSTS, read_only, SITE | LIMIT | AFTER},
+    {"api/v1/events", HTTP_TARGET_EVENTS, read_only, LIMIT | AFTER_NUMBER | LAST},
+    {"api/v1/stream", HTTP_TARGET_STREAM, read_only, AFTER_NUMBER},
+    {"api/v1/reclaim-delay", HTTP_TARGET_RECLAIM, read_and_put, LIMIT | AFTER},
+    {"api/v1/pools", HTTP_TARGET_POOLS, read_only, LIMIT | AFTER},
+    {"api/v1/plans/reload", HTTP_TARGET_RELOAD, post_only, 0},
+    {"api/v1/plans/*", HTTP_TARGET_PLAN, read_only, LIMIT | AFTER},
+    {"api/v1/series", HTTP_TARGET_SERIES, read_only, SPAN},
+    {"api/v1/series/sites/*", HTTP_TARGET_SITE_SERIES, read_only, SPAN},
+    {"api/v1/series/leases/*/*/*", HTTP_TARGET_LEASE_SERIES, read_only, SPAN},
+    {"api/v1/series/pools/*", HTTP_TARGET_POOL_SERIES, read_only, SPAN},
+    {"api/v1/series/plans/*", HTTP_TARGET_NODE_SERIES, read_only, SPAN | NODE},
+    {"api/v1/about", HTTP_TARGET_ABOUT, read_only, 0},
+    {"api/v1/openapi.json", HTTP_TARGET_FILE, read_only, 0},
+    {"healthz", HTTP_TARGET_HEALTH, read_only, 0},
+    {"metrics", HTTP_TARGET_METRICS, read_only, 0},
+    {"", HTTP_TARGET_FILE, read_only, ANYTHING},
+    {"page/*", HTTP_TARGET_FILE, read_only, 0},
+    {"api/v1/usage", HTTP_TARGET_USAGE, read_only,
+     FROM | TO | BY | LEASE | SITE | OWNER_USER | OWNER_QUEUE | OWNER_PROJECT | LIMIT |
+         AFTER},
 };
 enum { N_PAGES = sizeof(pages) / sizeof(pages[0]) };
 
@@ -202,9 +210,7 @@ static int find_page(const char *method, const struct path *path, const char **a
             return err_set(err, ERR_STATE, "%.20s is not for this page, expected %s",
                            method, *allow);
         }
-        return pages[i].is_unbuilt
-                   ? err_set(err, ERR_UNBUILT, "this page is not supported yet")
-                   : i;
+        return i;
     }
     return err_set(err, ERR_NOT_FOUND, "no such page");
 }
@@ -273,6 +279,30 @@ static int take_state(const char *value, struct http_target *target, struct err 
                    value);
 }
 
+static int take_date(const char *name, const char *value, int64_t *at_ms,
+                     struct err *err)
+{
+    return usage_ask_date(value, at_ms, err) < 0 ? err_prefix(err, "parameter %s", name)
+                                                 : 0;
+}
+
+static int take_from(const char *value, struct http_target *target, struct err *err)
+{
+    return take_date("from", value, &target->query.from_ms, err);
+}
+
+static int take_to(const char *value, struct http_target *target, struct err *err)
+{
+    return take_date("to", value, &target->query.to_ms, err);
+}
+
+static int take_by(const char *value, struct http_target *target, struct err *err)
+{
+    int words;
+    target->query.by = value;
+    return usage_ask_by(value, &words, err) < 0 ? err_prefix(err, "parameter by") : 0;
+}
+
 static const struct parameter {
     const char *name;
     int bit;
@@ -288,8 +318,15 @@ static const struct parameter {
     {"site", SITE, TEXT(provider, NAME_SIZE, "the name of a site")},
     {"node", NODE, TEXT(host, PLAN_PATH_SIZE, "the path of a node of the plan")},
     {"after", AFTER, TEXT(after, LEASE_ID_SIZE, "`next` of the page before")},
+    {"lease", LEASE, TEXT(name, LEASE_ID_SIZE, "the id of a lease")},
+    {"user", OWNER_USER, TEXT(user, NAME_SIZE, "the name of a user")},
+    {"queue", OWNER_QUEUE, TEXT(queue, NAME_SIZE, "the name of a queue")},
+    {"project", OWNER_PROJECT, TEXT(project, NAME_SIZE, "the name of a project")},
 #undef TEXT
     {"after", AFTER_NUMBER, take_after_number, 0, 0, ""},
+    {"from", FROM, take_from, 0, 0, ""},
+    {"to", TO, take_to, 0, 0, ""},
+    {"by", BY, take_by, 0, 0, ""},
     {"state", STATE, take_state, 0, 0, ""},
     {"limit", LIMIT, take_limit, 0, 0, ""},
     {"last", LAST, take_last, 0, 0, ""},
@@ -396,11 +433,20 @@ static void take_names(const struct path *path, struct arena *arena,
     case HTTP_TARGET_POOLS:
     case HTTP_TARGET_RELOAD:
     case HTTP_TARGET_SERIES:
+    case HTTP_TARGET_USAGE:
     case HTTP_TARGET_ABOUT:
     case HTTP_TARGET_HEALTH:
     case HTTP_TARGET_METRICS:
         break;
     }
+}
+
+static int check_period(const struct msg_query *query, struct err *err)
+{
+    return query->to_ms > 0 && query->to_ms <= query->from_ms
+               ? err_set(err, ERR_PARSE,
+                         "parameter to: it is not later than parameter from")
+               : 0;
 }
 
 /* The name of its samples: the pool, then the path of the node. */
@@ -436,15 +482,19 @@ int http_target_parse(const char *method, const char *uri, struct arena *arena,
                                        .user = "",
                                        .queue = "",
                                        .host = "",
+                                       .project = "",
                                        .res_req = "",
                                        .fields = "",
+                                       .by = "",
                                        .provider = "",
                                        .consumer = "",
                                        .after = ""};
     take_names(&path, arena, target);
     const char *rest = uri[n_path] == '?' ? uri + n_path + 1 : "";
     rc = take_parameters(rest, pages[rc].parameters, arena, target, err);
-    return rc == 0 && target->page == HTTP_TARGET_NODE_SERIES
-               ? name_node(arena, target, err)
-               : rc;
+    if (rc < 0) {
+        return rc;
+    }
+    return target->page == HTTP_TARGET_NODE_SERIES ? name_node(arena, target, err)
+                                                   : check_period(&target->query, err);
 }

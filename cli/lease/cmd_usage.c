@@ -3,12 +3,12 @@
  * left idle. Source: docs/usage.md. */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli/commands.h"
 #include "cli/lease/cmd_usage_reconcile.h"
 #include "cli/listing/listing.h"
 #include "model/msg.h"
+#include "model/usage_ask.h"
 
 const struct call_option cmd_usage_options[] = {
     {"--from", "DATE", "from this day or hour (UTC) on: 2026-11-23, 2026-11-23T08:00",
@@ -44,25 +44,13 @@ static const struct column known[] = {
 };
 enum { N_KNOWN = sizeof known / sizeof known[0] };
 
-/* Milliseconds of a day or an hour in UTC. */
 static int read_date(const struct call *call, const char *option, const char *text,
                      int64_t *at_ms)
 {
-    struct tm at = {0};
-    const char *end = strptime(text, "%Y-%m-%d", &at);
-    if (end != NULL && end[0] == 'T') {
-        end = strptime(end, "T%H:%M", &at);
-        end = end != NULL && end[0] == 'Z' ? end + 1 : end;
-    }
-    if (end == NULL || end[0] != '\0' || at.tm_year < 70 || at.tm_min != 0) {
-        return call_misuse(
-            call,
-            "%s: \"%s\", expected a day or a full hour in UTC, such as 2026-11-23 or "
-            "2026-11-23T08:00",
-            option, text);
-    }
-    *at_ms = (int64_t)timegm(&at) * 1000;
-    return CALL_OK;
+    struct err err;
+    return usage_ask_date(text, at_ms, &err) < 0
+               ? call_misuse(call, "%s: %s", option, err.text)
+               : CALL_OK;
 }
 
 /* The columns that the first row has, apart from sites that the lease names. */

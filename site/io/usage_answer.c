@@ -6,22 +6,17 @@
 #include <string.h>
 
 #include "model/page.h"
-
-#define DEFAULT_MS (30 * USAGE_DAY_MS)
+#include "model/usage_ask.h"
 
 /* By provider and consumer: the lease is "PROVIDER//CONSUMER" in the sums. */
 enum { BY_SITE = 1 << 16 };
 
-static const struct {
-    const char *word;
-    int by;
-} words[] = {
-    {"lease", USAGE_BY_LEASE},     {"site", BY_SITE},
-    {"user", USAGE_BY_USER},       {"queue", USAGE_BY_QUEUE},
-    {"project", USAGE_BY_PROJECT}, {"account", USAGE_BY_ACCOUNT},
-    {"day", USAGE_BY_DAY},         {"hour", USAGE_BY_HOUR},
+static const int by_of[USAGE_WORDS] = {
+    [USAGE_WORD_LEASE] = USAGE_BY_LEASE,     [USAGE_WORD_SITE] = BY_SITE,
+    [USAGE_WORD_USER] = USAGE_BY_USER,       [USAGE_WORD_QUEUE] = USAGE_BY_QUEUE,
+    [USAGE_WORD_PROJECT] = USAGE_BY_PROJECT, [USAGE_WORD_ACCOUNT] = USAGE_BY_ACCOUNT,
+    [USAGE_WORD_DAY] = USAGE_BY_DAY,         [USAGE_WORD_HOUR] = USAGE_BY_HOUR,
 };
-enum { N_WORDS = sizeof(words) / sizeof(words[0]) };
 
 struct answer {
     struct arena *arena;
@@ -32,26 +27,15 @@ struct answer {
     uint64_t n_rows;
 };
 
-static int read_by(struct arena *arena, const char *text, int *by, struct err *err)
+static int read_by(const char *text, int *by, struct err *err)
 {
+    int words = 0, rc = usage_ask_by(text, &words, err);
+    rc = rc < 0 ? err_prefix(err, "--by") : 0;
     *by = USAGE_BY_SIDE;
-    while (text[0] != '\0') {
-        size_t length = strcspn(text, ",");
-        const char *word = arena_strn(arena, text, length);
-        int i = 0;
-        while (i < N_WORDS && strcmp(words[i].word, word) != 0) {
-            i++;
-        }
-        if (i == N_WORDS) {
-            return err_set(err, ERR_PARSE,
-                           "--by: \"%s\", expected lease, site, user, queue, project, "
-                           "account, day or hour",
-                           word);
-        }
-        *by |= words[i].by;
-        text += length + (text[length] == ',');
+    for (int i = 0; i < USAGE_WORDS; i++) {
+        *by |= (words & 1 << i) != 0 ? by_of[i] : 0;
     }
-    return 0;
+    return rc;
 }
 
 static void add_to_sums(void *arg, const struct usage_row *row)
@@ -164,13 +148,12 @@ void usage_answer(struct usage_store *store, const struct effect *ask, int64_t n
     struct answer answer = {.arena = &more->arena, .query = query};
     struct peer to = ask->history.to;
     struct err err = {0};
-    int64_t to_ms = query->to_ms > 0 ? query->to_ms : now_ms + 1;
-    int64_t from_ms = query->from_ms > 0 ? query->from_ms : to_ms - DEFAULT_MS;
+    int64_t from_ms, to_ms;
+    usage_ask_period(query, now_ms, &from_ms, &to_ms);
     to.name = arena_str(&more->arena, to.name);
     page_init(&answer.page, answer.arena, "usage", query);
     usage_book(usage_store_usage(store), now_ms);
-    int rc = read_by(answer.arena, query->by[0] != '\0' ? query->by : "lease",
-                     &answer.by, &err);
+    int rc = read_by(query->by[0] != '\0' ? query->by : "lease", &answer.by, &err);
     if (rc == 0) {
         int lease = (answer.by & BY_SITE) != 0 ? USAGE_BY_LEASE : 0;
         answer.sums = usage_sums_new((answer.by & ~BY_SITE) | lease);

@@ -37,7 +37,13 @@ struct request {
     char *body;
     size_t n_body;
     bool is_begun;
+    uint64_t ticket;      /* the handler's */
     struct request *next; /* the next waiting request; both are suspended */
+};
+
+/* Requests that wait; all are suspended. */
+struct waiting {
+    struct request *first, **last;
 };
 
 /* A reader of a stream. */
@@ -63,8 +69,9 @@ struct http {
     int beat_id; /* timer of the heartbeats; -1: none */
     int late_id; /* timer of the connections' bounds */
     struct http_links *links;
-    int64_t turn_end_ms; /* after that, further requests wait */
-    struct request *first_waiting, **last_waiting;
+    int64_t turn_end_ms;  /* after that, further requests wait */
+    struct waiting turn;  /* for the next iteration */
+    struct waiting later; /* for http_resume */
     struct reader *readers;
     int n_readers;
     struct log_limit complaints;
@@ -106,7 +113,7 @@ static const char *header_of(struct MHD_Connection *connection, const char *name
     return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
-static struct http_request describe(const struct request *request, const char *method)
+static struct http_request describe(struct request *request, const char *method)
 {
     struct MHD_Connection *connection = request->connection;
     bool is_head = strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
@@ -119,6 +126,7 @@ static struct http_request describe(const struct request *request, const char *m
         .last_event_id = header_of(connection, "Last-Event-ID"),
         .body = request->body != NULL ? request->body : "",
         .n_body = request->n_body,
+        .ticket = &request->ticket,
     };
 }
 
@@ -262,8 +270,8 @@ static bool is_host_known(const struct http *http, const char *host)
 }
 
 /* A body that is not read to its end: the connection closes after the answer. */
-static bool refuse_early(struct http *http, const struct request *request,
-                         const char *method, struct http_answer *answer)
+static bool refuse_early(struct http *http, struct request *request, const char *method,
+                         struct http_answer *answer)
 {
     struct MHD_Connection *connection = request->connection;
     if (!is_host_known(http, header_of(connection, MHD_HTTP_HEADER_HOST))) {
@@ -310,19 +318,24 @@ static bool take_body(struct request *request, const char *data, size_t *n_data)
     return true;
 }
 
-static void wait_for_turn(struct http *http, struct request *request)
+static void begin_waiting(struct waiting *waiting)
+{
+    waiting->first = NULL;
+    waiting->last = &waiting->first;
+}
+
+static void wait_in(struct waiting *waiting, struct request *request)
 {
     request->next = NULL;
-    *http->last_waiting = request;
-    http->last_waiting = &request->next;
+    *waiting->last = request;
+    waiting->last = &request->next;
     MHD_suspend_connection(request->connection);
 }
 
-static void resume_waiting(struct http *http)
+static void resume_waiting(struct waiting *waiting)
 {
-    struct request *next = http->first_waiting;
-    http->first_waiting = NULL;
-    http->last_waiting = &http->first_waiting;
+    struct request *next = waiting->first;
+    begin_waiting(waiting);
     while (next != NULL) {
         struct request *request = next;
         next = request->next;
@@ -353,11 +366,15 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection,
         return take_body(request, data, n_data) ? MHD_YES : MHD_NO;
     }
     if (daemon_now_ms() > http->turn_end_ms) {
-        wait_for_turn(http, request);
+        wait_in(&http->turn, request);
         return MHD_YES;
     }
     struct http_request described = describe(request, method);
     http->handler.answer(http->handler.arg, &described, &answer);
+    if (answer.is_later) {
+        wait_in(&http->later, request);
+        return MHD_YES;
+    }
     return send_answer(http, connection, &answer);
 }
 
@@ -418,7 +435,7 @@ static void run(struct http *http)
     MHD_UNSIGNED_LONG_LONG wait_ms = 0;
     bool has_timeout = true;
     http->turn_end_ms = daemon_now_ms() + HTTP_TURN_MS;
-    resume_waiting(http);
+    resume_waiting(&http->turn);
     for (int turn = 0; turn < TURNS_MAX && has_timeout && wait_ms == 0; turn++) {
         MHD_run(http->daemon);
         has_timeout = MHD_get_timeout(http->daemon, &wait_ms) == MHD_YES;
@@ -427,8 +444,8 @@ static void run(struct http *http)
         }
     }
     disarm(http);
-    if (has_timeout || http->first_waiting != NULL) {
-        bool is_now = wait_ms == 0 || http->first_waiting != NULL;
+    if (has_timeout || http->turn.first != NULL) {
+        bool is_now = wait_ms == 0 || http->turn.first != NULL;
         http->timer_id =
             zloop_timer(http->loop, is_now ? 1 : (size_t)wait_ms, 1, on_timer, http);
         http->is_armed = true;
@@ -439,6 +456,14 @@ void http_wake(struct http *http)
 {
     if (http->n_readers > 0) {
         resume_readers(http);
+        run(http);
+    }
+}
+
+void http_resume(struct http *http)
+{
+    if (http->later.first != NULL) {
+        resume_waiting(&http->later);
         run(http);
     }
 }
@@ -498,7 +523,8 @@ int http_new(zloop_t *loop, const char *host, const char *port,
     made->handler = *handler;
     gethostname(made->machine, sizeof(made->machine) - 1);
     made->complaints.burst = LOG_BURST;
-    made->last_waiting = &made->first_waiting;
+    begin_waiting(&made->turn);
+    begin_waiting(&made->later);
     made->beat_id = -1;
     made->late_id = zloop_timer(loop, LATE_MS, 0, on_late, made);
     if (start_daemon(made, fd, err) < 0) {
@@ -527,7 +553,8 @@ void http_free(struct http *http)
     }
     if (http->daemon != NULL) {
         /* The library does not end with connections suspended. */
-        resume_waiting(http);
+        resume_waiting(&http->turn);
+        resume_waiting(&http->later);
         resume_readers(http);
         MHD_stop_daemon(http->daemon);
     }

@@ -47,6 +47,7 @@ struct http_request {
     const char *if_none_match; /* NULL: none */
     const char *body;          /* ended by 0 */
     size_t n_body;
+    uint64_t *ticket; /* for use by the handler: 0 at first, kept while `is_later` */
 };
 
 /* The progress of one reader of a stream, for use by the handler. */
@@ -71,6 +72,8 @@ struct http_answer {
                                          has it */
     bool is_stream;                   /* 200: continues with `stream` */
     struct http_stream stream;
+    bool is_later; /* there is no answer yet: the handler is asked again, with the
+                      ticket, after each http_resume */
 };
 
 struct http_handler {
@@ -103,6 +106,9 @@ void http_free(struct http *http); /* NULL is fine */
 
 /* Call it when there may be new data for streams. */
 void http_wake(struct http *http);
+/* Asks the handler again about the requests that it has not answered. Not within a
+ * batch of the shell. */
+void http_resume(struct http *http);
 int http_count_streams(const struct http *http);
 
 #endif

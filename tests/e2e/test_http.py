@@ -143,7 +143,15 @@ def test_errors():
                  "/a" * 100, "/api%2Fv1%2Fleases", "/page/nothing", "/page/../tokens",
                  "/api/v1/series/sites/nobody", "/api/v1/series/leases/a/b/c"):
         refused(path, 404)
-    refused("/api/v1/usage", 501, "not supported yet")
+    for path, *words in (
+            ["/api/v1/usage?by=colour", "parameter by", '"colour", expected lease, site'],
+            ["/api/v1/usage?from=yesterday", "parameter from", "expected a day or a full hour"],
+            ["/api/v1/usage?to=2026-11-23T08:30", "parameter to", "expected a day"],
+            ["/api/v1/usage?from=2026-11-23&to=2026-11-22", "not later"],
+            ["/api/v1/usage?after=x", "after", "`next` of the page before"],
+            ["/api/v1/usage?after=north:x", "after"], ["/api/v1/usage?limit=0", "limit"]):
+        refused(path, 400, *words)
+    refused("/api/v1/usage?site=nobody", 404, "nobody")
     refused("/api/v1/plans/p", 404, "no such pool")
     for method in ("POST", "PUT", "DELETE", "OPTIONS", "PATCH"):
         headers = refused("/api/v1/leases", 405, "GET", method=method)

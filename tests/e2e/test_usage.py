@@ -4,14 +4,18 @@
 also over kill -9, and is summed as it is asked for."""
 import contextlib
 import csv
+import http.client
 import io
 import json
 import os
+import signal
 import sqlite3
 
-from federation import LEASE, Federation, expect, expect_equal, main
+from federation import (BROKER, LEASE, LIMIT, Federation, expect, expect_equal, free_port,
+                        main)
 
 f = Federation()
+PORT = free_port()
 
 
 def usage(site, *args):
@@ -79,6 +83,71 @@ def test_errors():
                "%s: %s" % (args, result))
 
 
+def over_http(parameters=""):
+    connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=LIMIT)
+    connection.request("GET", "/api/v1/usage" + parameters)
+    answer = connection.getresponse()
+    body = json.loads(answer.read())
+    connection.close()
+    expect_equal(answer.status, 200, "status of %s: %s" % (parameters, body))
+    return body
+
+
+def test_over_http():
+    """Both sides in one answer, as each site tells it; page by page, and without a site."""
+    def sides():
+        page = over_http()
+        expect_equal((page["missing"], page["next"]), ([], None), "a whole answer")
+        return [(row["site"], row["side"], row["lease"]) for row in page["usage"]]
+    f.wait_for("both sides", lambda: sides() == [("north", "provider", LEASE),
+                                                 ("south", "consumer", LEASE)])
+    by = "by=lease,queue,project"
+    mine = [row for row in usage("south", "--by", "lease,queue,project") if row["queue"]]
+    theirs = [row for row in over_http("?" + by)["usage"] if row["queue"]]
+    expect_equal(theirs, [dict(row, site="south") for row in mine], "of jobs that have ended")
+    expect(theirs, "there are such rows")
+    rows = over_http("?by=lease,queue")["usage"]
+    paged, after = [], ""
+    while after is not None:
+        page = over_http("?by=lease,queue&limit=1&after=" + after)
+        expect(len(page["usage"]) <= 1, "rows of a page: %s" % page)
+        paged += page["usage"]
+        after = page["next"]
+
+    def names(some):
+        return [(row["site"], row["lease"], row["queue"]) for row in some]
+    expect(len(rows) >= 3, "rows: %s" % rows)
+    expect_equal(names(paged), names(rows), "page by page")
+    expect_equal({row["site"] for row in over_http("?site=north")["usage"]}, {"north"}, "a site")
+    expect_equal({row["queue"] for row in over_http("?by=queue&queue=away")["usage"]}, {"away"},
+                 "a queue")
+    expect_equal(over_http("?lease=north%2F2%2Fsouth")["usage"], [], "another lease")
+    expect_equal(over_http("?lease=east%2F1%2Fwest")["missing"], [], "of sites that are none")
+    expect_equal(over_http("?from=2019-12-31T23:00&to=2020-01-01")["usage"], [], "another year")
+
+
+def test_over_http_without_a_site():
+    f.stop("north")
+    f.wait_for("north to be missing", lambda: over_http()["missing"] ==
+               [{"site": "north", "reason": "away"}])
+    expect_equal({row["site"] for row in over_http()["usage"]}, {"south"}, "the others")
+    expect_equal(over_http("?site=south")["missing"], [], "it is not asked")
+    f.start("north")
+    f.wait_for("north to be back", lambda: over_http()["missing"] == [])
+
+
+def test_over_http_a_site_that_does_not_answer():
+    """It is stopped: its connection is there. The others are told, and the request ends."""
+    f.daemons["north"].send_signal(signal.SIGSTOP)
+    try:
+        page = over_http()
+        expect_equal([row["site"] for row in page["missing"]], ["north"], "who is missing")
+        expect_equal({row["site"] for row in page["usage"]}, {"south"}, "who answered")
+    finally:
+        f.daemons["north"].send_signal(signal.SIGCONT)
+    f.wait_for("north to answer again", lambda: over_http()["missing"] == [])
+
+
 def reconcile(site, *args, code=0):
     result = f.cli(site, "usage", "--reconcile", "--json", *args, code=code)
     return json.loads(result.stdout)
@@ -133,10 +202,12 @@ def test_other_sites_books_need_the_other_site():
 
 
 def setup():
+    f.configure("broker", BROKER.replace("STATE", "HTTP = 127.0.0.1:%d\nSTATE" % PORT))
     f.start("broker", "north", "south")
     f.wait_for("its host", lambda: f.has_hosts("south"))
 
 
 main(test_a_leased_job_over_a_crash, test_sums, test_errors,
-     test_books_balance_and_a_changed_row_is_named,
+     test_books_balance_and_a_changed_row_is_named, test_over_http,
+     test_over_http_without_a_site, test_over_http_a_site_that_does_not_answer,
      test_other_sites_books_need_the_other_site, shared=f, setup=setup)
