@@ -382,6 +382,47 @@ def test_charts_show_the_whole_time():
                                       "(Chart.getChart('chart-slots').scales.x)"), span, "seconds")
 
 
+RANGE = "(({ min, max }) => [Math.round(min / 1000), Math.round(max / 1000)])(Chart.getChart('%s').scales.x)"
+
+
+def shown_range(chart="chart-slots"):
+    return browser.evaluate(RANGE % chart)
+
+
+@with_browser
+def test_charts_are_zoomed():
+    """By the mouse and by keys; the part stands in the address, and all charts show it."""
+    browser.open(URL)
+    browser.wait("Chart.getChart('chart-slots')?.data.datasets[0].data.length > 0")
+    first, last = shown_range()
+    browser.evaluate("""(() => { const canvas = document.getElementById('chart-slots');
+        canvas.setPointerCapture = () => {};
+        const { left, right, top } = Chart.getChart(canvas).chartArea, box = canvas.getBoundingClientRect();
+        const tell = (name, part) => canvas.dispatchEvent(new PointerEvent(name, { button: 0,
+          clientX: box.left + left + part * (right - left), clientY: box.top + top + 5 }));
+        tell('pointerdown', 0.5); tell('pointermove', 0.75); tell('pointerup', 0.75); })()""")
+    browser.wait("!document.getElementById('zoom-out').hidden")
+    browser.wait("(([a, b]) => Math.abs(b - a - 900) < 20)(%s)" % (RANGE % "chart-slots"))
+    begin, end = shown_range()
+    expect(abs(begin - (first + last) // 2) < 60, "from the middle: %s of %s" % (begin, (first, last)))
+    browser.wait("JSON.stringify(%s) === '[%d,%d]'" % (RANGE % "chart-moves", begin, end))
+    address = browser.evaluate("location.href")
+    browser.open(address)
+    browser.wait("window.Chart?.getChart('chart-slots') !== undefined")
+    expect_equal(shown_range(), [begin, end], "from the address")
+    browser.evaluate("document.getElementById('chart-slots').focus()")
+    browser.press("-")
+    browser.wait("(([a, b]) => Math.abs(b - a - 1800) < 40)(%s)" % (RANGE % "chart-slots"))
+    browser.press("+")
+    browser.wait("(([a, b]) => Math.abs(b - a - 900) < 20)(%s)" % (RANGE % "chart-slots"))
+    before = shown_range()[0]
+    browser.press("ArrowLeft")
+    browser.wait("%s[0] < %d" % (RANGE % "chart-slots", before - 200))
+    browser.click("#zoom-out")
+    browser.wait("(([a, b]) => b - a === 3600)(%s)" % (RANGE % "chart-slots"))
+    expect("zoom" not in browser.evaluate("location.search"), "not in the address any more")
+
+
 @with_browser
 def test_a_silent_stream_is_noticed():
     """A broker that keeps its connections and says nothing is gone with its second beat."""
@@ -724,7 +765,7 @@ try:
          test_latest_rows_of_short_answers, test_one_lease, test_pools,
          test_csv_of_what_is_shown, test_csv_of_sites_hosts_pools_and_charts,
          test_hand_overs_are_folded, test_only_equal_hand_overs_are_folded, test_tips_by_keyboard,
-         test_drained_leases_stay_and_resume, test_rebalance_now, test_charts_show_the_whole_time, test_a_pool_over_time, test_reclaim_delay, test_broker_gone_and_back,
+         test_drained_leases_stay_and_resume, test_rebalance_now, test_charts_show_the_whole_time, test_charts_are_zoomed, test_a_pool_over_time, test_reclaim_delay, test_broker_gone_and_back,
          test_a_silent_stream_is_noticed, test_site_lost_is_an_alarm, test_phone_and_themes, test_keyboard_and_names,
          test_a_thousand_leases,
          shared=f, setup=setup)

@@ -2,9 +2,10 @@
 // charts.js: series over time, drawn by Chart.js: the broker's samples, a line with a
 // gap where there are none.
 /* global Chart */
-import { el, now, saveObjects, setText } from './format.js';
+import { el, saveObjects, setText } from './format.js';
 import { ask, known } from './feed.js';
 import { read, write } from './address.js';
+import { isZoomed, makeZoomable, shownTime, spanOf } from './zoom.js';
 
 const REFRESH_MIN_S = 5;
 const GAP = 2.5; // samples that may be missing before a line has a gap
@@ -51,15 +52,15 @@ function datasetOf(line, rows, every) {
   };
 }
 
-function optionsOf(span, until) {
+function optionsOf({ from, until }) {
   const axis = { color: style('--soft'), font: { size: 11 } };
   const grid = { color: style('--line') };
   return {
     animation: false, responsive: true, maintainAspectRatio: false, parsing: false, normalized: true,
     interaction: { mode: 'nearest', axis: 'x', intersect: false },
     scales: {
-      x: { type: 'linear', min: until - span * 1000, max: until, grid,
-        ticks: { ...axis, count: 7, maxRotation: 0, callback: (at) => formatTick(at, span) } },
+      x: { type: 'linear', min: from, max: until, grid,
+        ticks: { ...axis, count: 7, maxRotation: 0, callback: (at) => formatTick(at, (until - from) / 1000) } },
       y: { beginAtZero: true, stacked: true, grid, ticks: { ...axis, precision: 0, maxTicksLimit: 6 } },
     },
     plugins: {
@@ -76,23 +77,26 @@ export function makeCanvas() {
   return el('canvas', { role: 'img', 'aria-label': NOTHING_YET });
 }
 
-// Draws rows into a canvas, over all of the span up to now; the same chart is used again.
+// Draws rows into a canvas, over all of the time ({from, until}); the same chart is used
+// again. `canZoom`: the part of the time that the address has can be chosen there.
 const charts = new Map();
 const drawnRows = new Map(); // by canvas: the samples that it shows
 export const rowsOf = (canvas) => drawnRows.get(canvas) ?? [];
-export function drawChart(canvas, lines, rows, span) {
-  const until = now();
+export function drawChart(canvas, lines, rows, time, canZoom = false) {
   const every = spacingOf(rows);
   drawnRows.set(canvas, rows);
   const datasets = lines.map((line) => datasetOf(line, rows, every));
   let chart = charts.get(canvas);
   if (chart === undefined) {
-    chart = new Chart(canvas, { type: 'line', data: { datasets }, options: optionsOf(span, until) });
+    chart = new Chart(canvas, { type: 'line', data: { datasets }, options: optionsOf(time) });
     charts.set(canvas, chart);
+    if (canZoom) {
+      makeZoomable(canvas, () => charts.get(canvas));
+    }
   } else {
     chart.data.datasets.length = 0;
     chart.data.datasets.push(...datasets);
-    chart.options = optionsOf(span, until);
+    chart.options = optionsOf(time);
     chart.update('none');
   }
   const last = rows[rows.length - 1];
@@ -125,16 +129,17 @@ const MOVES = [
 const select = document.getElementById('chart-site');
 const spans = document.getElementById('chart-span');
 const nothing = document.getElementById('no-series');
+const zoomOut = document.getElementById('zoom-out');
 let loadedAt = 0;
 
 export async function drawCharts() {
   const view = read();
-  const span = Number(view.span) || 3600;
+  const time = shownTime(view);
   const path = view.site ? `/api/v1/series/sites/${encodeURIComponent(view.site)}` : '/api/v1/series';
   loadedAt = Date.now();
   let rows = [];
   try {
-    rows = (await ask(`${path}?span_s=${span}`)).series;
+    rows = (await ask(`${path}?span_s=${time.span}`)).series;
   } catch (error) {
     if (error.status !== 404) {
       return; // gone: what was drawn stays
@@ -143,14 +148,24 @@ export async function drawCharts() {
   nothing.hidden = rows.length > 0;
   setText(nothing, 'Nothing sampled yet: the first sample comes within ' +
     `${known.about?.sample_interval_s ?? 60} seconds.`);
-  drawChart(document.getElementById('chart-slots'), SLOTS, rows, span);
-  drawChart(document.getElementById('chart-moves'), MOVES, rows, span);
+  drawChart(document.getElementById('chart-slots'), SLOTS, rows, time, true);
+  drawChart(document.getElementById('chart-moves'), MOVES, rows, time, true);
 }
 
 // In each interval of the broker's there is something new.
 export function refreshCharts() {
   const every = Math.max(REFRESH_MIN_S, known.about?.sample_interval_s ?? 60);
   if (known.isLive && !document.hidden && Date.now() - loadedAt > every * 1000) {
+    drawCharts();
+  }
+}
+
+// The address names another site or another time.
+let moved = '';
+export function moveCharts(view) {
+  const key = `${view.site} ${view.span} ${view.zoom}`;
+  if (key !== moved) {
+    moved = key;
     drawCharts();
   }
 }
@@ -164,16 +179,19 @@ export function drawChartChoice(view = read()) {
     select.replaceChildren(...['', ...names].map((name) => el('option', { value: name }, name || 'all sites')));
   }
   select.value = view.site;
-  spans.value = view.span || '3600';
+  spans.value = String(spanOf(view));
+  zoomOut.hidden = !isZoomed(view);
 }
 
 select.addEventListener('change', () => {
   write({ site: select.value });
-  drawCharts();
+});
+zoomOut.addEventListener('click', () => {
+  write({ zoom: '' });
+  document.getElementById('chart-slots').focus();
 });
 spans.addEventListener('change', () => {
-  write({ span: spans.value === '3600' ? '' : spans.value });
-  drawCharts();
+  write({ span: spans.value === '3600' ? '' : spans.value, zoom: '' });
 });
 document.getElementById('chart-csv').addEventListener('click', () => saveObjects(
   `chart-${read().site || 'all'}.csv`, rowsOf(document.getElementById('chart-slots'))));

@@ -6,6 +6,7 @@ import { badgeOf, describe, partsOf } from './leases.js';
 import { wordOf } from './log.js';
 import { read, write } from './address.js';
 import { drawChart, dropChart, makeCanvas, rowsOf } from './charts.js';
+import { timeOf } from './zoom.js';
 import { askDelay, askDrain, askRebalance, askResume } from './admin.js';
 
 const HISTORY = 60;
@@ -130,7 +131,7 @@ async function drawSeries(id) {
     }
   }
   if (shown === id) {
-    drawChart(built.canvas, LINES, rows, SPAN_S);
+    drawChart(built.canvas, LINES, rows, timeOf(SPAN_S));
   }
 }
 

@@ -6,7 +6,7 @@ import { onMove } from './address.js';
 import { drawAlarms, drawSites, drawSummary } from './sites.js';
 import { drawFilters, drawLeases, drawLeaseTimes, redrawLeases, startLeases } from './leases.js';
 import { drawLog } from './log.js';
-import { drawChartChoice, drawCharts, refreshCharts } from './charts.js';
+import { drawChartChoice, drawCharts, moveCharts, refreshCharts } from './charts.js';
 import { drawLease, drawLeaseClock, showLease } from './lease.js';
 import { drawPoolCharts, drawPools, movePools } from './pools.js';
 import { drawSign } from './admin.js';
@@ -58,6 +58,7 @@ onMove((view) => {
   drawFilters(view);
   drawLeases(view);
   drawChartChoice(view);
+  moveCharts(view);
   drawLog();
   movePools();
   showLease(view);

@@ -6,6 +6,7 @@ import { el, formatClock, makeCsvButton, setChildren, setText } from './format.j
 import { ask, known } from './feed.js';
 import { read, write } from './address.js';
 import { drawChart, dropChart, makeCanvas, rowsOf } from './charts.js';
+import { shownTime } from './zoom.js';
 
 const EVERY_MS = 5000;
 const COLUMNS = [['Node', 'node'], ['Site', 'site'], ['Owns', 'owned'], ['Wants', 'demand'],
@@ -41,12 +42,12 @@ function shownNode(pool) {
 
 async function drawOverTime(pool) {
   const node = shownNode(pool);
-  const span = Number(read().span) || 3600;
+  const time = shownTime();
   const path = node === '' ? `pools/${encodeURIComponent(pool)}?`
     : `plans/${encodeURIComponent(pool)}?node=${encodeURIComponent(node)}&`;
   let rows = [];
   try {
-    rows = (await ask(`/api/v1/series/${path}span_s=${span}`)).series;
+    rows = (await ask(`/api/v1/series/${path}span_s=${time.span}`)).series;
   } catch (error) {
     if (error.status !== 404) {
       return; // gone: what was drawn stays
@@ -57,7 +58,7 @@ async function drawOverTime(pool) {
     parts.loadedAt = Date.now();
     setText(parts.caption, `${node || `all of ${pool}`} over time`
       + (rows.length === 0 ? ': nothing sampled yet' : ''));
-    drawChart(parts.canvas, node === '' ? POOL_LINES : NODE_LINES, rows, span);
+    drawChart(parts.canvas, node === '' ? POOL_LINES : NODE_LINES, rows, time, true);
   }
 }
 
