@@ -22,7 +22,8 @@ struct keys {
 struct target {
     uint64_t key;
     struct keys waiting;
-    int n_of_id; /* only where the index is 0: of all of the id */
+    int n_of_id;    /* only where the index is 0: of all of the id */
+    uint64_t round; /* in which all that wait were noted; 0: none */
     UT_hash_handle hh;
 };
 
@@ -30,11 +31,14 @@ struct dependents {
     struct target *targets;
     struct keys changed; /* to be looked at, from `next` on */
     int next;
+    uint64_t round; /* counts what was taken */
 };
 
 struct dependents *dependents_new(void)
 {
-    return mem_alloc(1, sizeof(struct dependents));
+    struct dependents *depends = mem_alloc(1, sizeof(*depends));
+    depends->round = 1;
+    return depends;
 }
 
 static void remove_target(struct dependents *depends, struct target *target)
@@ -105,7 +109,9 @@ static void add_one(void *arg, uint64_t id, int index)
 {
     const struct call *call = arg;
     int of = index == DEPEND_ARRAY ? 0 : index;
-    add_key(&find_or_add(call->depends, job_id_key(id, of))->waiting, call->key);
+    struct target *target = find_or_add(call->depends, job_id_key(id, of));
+    target->round = 0;
+    add_key(&target->waiting, call->key);
     find_or_add(call->depends, job_id_key(id, 0))->n_of_id++;
 }
 
@@ -140,11 +146,16 @@ void dependents_remove(struct dependents *depends, uint64_t key, const char *con
     depend_visit(condition, job_id_key_index(key), remove_one, &call);
 }
 
-static void note_target(struct dependents *depends, const struct target *target)
+/* Once until something is taken: all elements of an array may end in one batch. */
+static void note_target(struct dependents *depends, struct target *target)
 {
-    for (int i = 0; target != NULL && i < target->waiting.count; i++) {
+    if (target == NULL || target->round == depends->round) {
+        return;
+    }
+    for (int i = 0; i < target->waiting.count; i++) {
         add_key(&depends->changed, target->waiting.items[i]);
     }
+    target->round = depends->round;
 }
 
 void dependents_note(struct dependents *depends, uint64_t key)
@@ -160,6 +171,7 @@ void dependents_note(struct dependents *depends, uint64_t key)
 
 bool dependents_take(struct dependents *depends, uint64_t *key)
 {
+    depends->round++;
     if (depends->next == depends->changed.count) {
         depends->next = depends->changed.count = 0;
         return false;

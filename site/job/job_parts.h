@@ -26,6 +26,7 @@ struct job_table {
     int64_t now_ms;
     struct arena scratch;
     struct dependents *dependents;
+    struct array_facts *array_facts; /* while conditions are judged; else NULL */
     uint64_t doubted_to;             /* of the last job_table_doubt */
     int64_t first_place, last_place; /* given by btop and bbot */
     struct job_list all;
@@ -41,6 +42,10 @@ struct job_table {
     int n_pending_of, pending_of_capacity;
 };
 
+/* Until the end no job changes, so that each array is counted once for all conditions
+ * that name it. */
+void job_pending_begin_judging(struct job_table *jobs);
+void job_pending_end_judging(struct job_table *jobs);
 /* PEND without an attempt: it is in a class, or held. */
 bool job_is_pending(const struct job *job);
 void job_pending_enter(struct job_table *jobs, struct job *job);

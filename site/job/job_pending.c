@@ -3,6 +3,8 @@
  * see job.h. */
 #include "site/job/job_parts.h"
 
+#include <stdlib.h>
+
 #include "sched/pending/pending.h"
 
 /* The name of a class: everything in which equal jobs agree. */
@@ -65,36 +67,64 @@ static enum pending_reason hold_reason(const struct job_table *jobs,
     return REASON_NEW;
 }
 
+static void count_facts(const struct job *job, struct depend_counts *facts)
+{
+    int code = 0;
+    facts->n_jobs++;
+    if (job->state == JOB_EXIT) {
+        job_exit_code(job, &code);
+        bool is_first = facts->n_exit++ == 0;
+        facts->n_never_started += job->start_ms == 0;
+        facts->min_code = is_first || code < facts->min_code ? code : facts->min_code;
+        facts->max_code = is_first || code > facts->max_code ? code : facts->max_code;
+    } else if (job->state == JOB_DONE) {
+        facts->n_done++;
+    } else if (job->start_ms != 0) {
+        facts->n_run++;
+    } else {
+        facts->n_pend++;
+    }
+}
+
+/* Many conditions may name one array, whose elements are many, too. */
+enum { ARRAYS = 256 };
+
+struct array_facts {
+    uint64_t id; /* 0: none */
+    struct depend_counts facts;
+};
+
+void job_pending_begin_judging(struct job_table *jobs)
+{
+    jobs->array_facts = mem_alloc(ARRAYS, sizeof(*jobs->array_facts));
+}
+
+void job_pending_end_judging(struct job_table *jobs)
+{
+    free(jobs->array_facts);
+    jobs->array_facts = NULL;
+}
+
 /* The facts for a condition on one job, or on all elements of an array. */
 static void look(void *arg, uint64_t id, int index, struct depend_counts *facts)
 {
-    struct job_table *jobs = arg;
+    const struct job_table *jobs = arg;
+    bool is_whole = index == DEPEND_ARRAY;
+    struct array_facts *known =
+        is_whole && jobs->array_facts != NULL ? &jobs->array_facts[id % ARRAYS] : NULL;
+    if (known != NULL && known->id == id) {
+        *facts = known->facts;
+        return;
+    }
     *facts = (struct depend_counts){0};
-    for (int i = job_list_place_by_id(&jobs->all, id, 0); i < jobs->all.count; i++) {
-        const struct job *job = jobs->all.items[i];
-        int code = 0;
-        if (job->id != id) {
-            break;
-        }
-        if (index != DEPEND_ARRAY && job->index != index) {
-            continue;
-        }
-        facts->n_jobs++;
-        if (job->state == JOB_EXIT) {
-            job_exit_code(job, &code);
-            bool is_first = facts->n_exit++ == 0;
-            facts->n_never_started += job->start_ms == 0;
-            facts->min_code =
-                is_first || code < facts->min_code ? code : facts->min_code;
-            facts->max_code =
-                is_first || code > facts->max_code ? code : facts->max_code;
-        } else if (job->state == JOB_DONE) {
-            facts->n_done++;
-        } else if (job->start_ms != 0) {
-            facts->n_run++;
-        } else {
-            facts->n_pend++;
-        }
+    for (int i = job_list_place_by_id(&jobs->all, id, is_whole ? 0 : index);
+         i < jobs->all.count && jobs->all.items[i]->id == id &&
+         (is_whole || jobs->all.items[i]->index == index);
+         i++) {
+        count_facts(jobs->all.items[i], facts);
+    }
+    if (known != NULL) {
+        *known = (struct array_facts){id, *facts};
     }
 }
 

@@ -438,14 +438,19 @@ static bool judge_again(struct job_table *jobs)
 {
     bool has_any = false;
     uint64_t key;
-    while (dependents_take(jobs->dependents, &key)) {
+    if (!dependents_take(jobs->dependents, &key)) {
+        return false;
+    }
+    job_pending_begin_judging(jobs);
+    do {
         struct job *job = job_table_find(jobs, key);
         if (job != NULL && !job->is_released && job_is_pending(job)) {
             job_pending_leave(jobs, job);
             job_pending_enter(jobs, job);
             has_any = has_any || job->is_released;
         }
-    }
+    } while (dependents_take(jobs->dependents, &key));
+    job_pending_end_judging(jobs);
     return has_any;
 }
 

@@ -189,6 +189,25 @@ static void test_elements(void **state)
     site_stage_release(&stage);
 }
 
+/* Both are judged by one count of the array, which is made anew for each change. */
+static void test_several_wait_for_an_array(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    init(&stage, 4, "");
+    add(&stage, "a[1-2]", "");
+    uint64_t first = add(&stage, "b", "ended(\"a\")"),
+             second = add(&stage, "c", "ended(\"a\") && done(\"a[2]\")");
+    for (uint64_t attempt = 1; attempt <= 2; attempt++) {
+        assert_false(has_started(&stage, first) || has_started(&stage, second));
+        site_stage_waiting(&stage, "s1", attempt, 7);
+        site_stage_running(&stage, "s1", attempt, 7);
+        site_stage_exited(&stage, "s1", attempt, 0);
+    }
+    assert_true(has_started(&stage, first) && has_started(&stage, second));
+    site_stage_release(&stage);
+}
+
 /* ---------------------------------------------------------------- time, arrays */
 
 static void test_begin(void **state)
@@ -445,6 +464,7 @@ int main(void)
         cmocka_unit_test(test_restart_and_clean),
         cmocka_unit_test(test_element_of_no_array),
         cmocka_unit_test(test_elements),
+        cmocka_unit_test(test_several_wait_for_an_array),
         cmocka_unit_test(test_begin),
         cmocka_unit_test(test_array_limit),
         cmocka_unit_test(test_reasons_are_counted),
