@@ -81,7 +81,8 @@ const struct conf_key conf_keys[] = {
     LIST("HTTP_HOSTS", NULL, "further host names that HTTP requests may use; addresses, names without a dot and the machine's own name are always accepted"),
     TEXT("TOKENS", NULL, "file of admin tokens for HTTP, NAME TOKEN or a token alone on each line, readable by its owner only; default: nothing can be changed over HTTP"),
     DURATION("SAMPLE_INTERVAL", SECOND, SECOND, 3600 * SECOND, "1m",
-             "time between two samples for charts, kept for 25 hours"),
+             "time between two samples for charts, kept for 25 hours; of sites and pools one "
+             "in 10 minutes is kept for a week"),
     INT("LEDGER_SIZE", 1, 1048576, "1024",
         "space of the broker's books of held slot time, in MB; beyond it the oldest hours are merged into days, and then the oldest days are deleted"),
     DURATION("SNAPSHOT_INTERVAL", SECOND, SECOND, DAY, NULL,

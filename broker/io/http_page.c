@@ -238,7 +238,9 @@ static int put_series(struct work *work, enum store_series_kind kind)
 {
     int64_t now_ms = daemon_now_ms();
     int64_t span_ms = work->target.span_s * 1000;
-    if (span_ms == 0 || span_ms > STORE_SERIES_KEEP_MS) {
+    if (span_ms == 0) {
+        span_ms = STORE_SERIES_FINE_MS;
+    } else if (span_ms > STORE_SERIES_KEEP_MS) {
         span_ms = STORE_SERIES_KEEP_MS;
     }
     const struct store_series_ask ask = {.kind = kind,

@@ -182,7 +182,7 @@ static int64_t spacing_ms(const struct sampler *sampler)
 {
     int64_t n_series = broker_count_leases(sampler->broker) + sampler->n_sites +
                        pool_sample_count(sampler->broker) + 1;
-    int64_t least = n_series * STORE_SERIES_KEEP_MS / STORE_SERIES_ROWS_MAX;
+    int64_t least = n_series * STORE_SERIES_FINE_MS / STORE_SERIES_ROWS_MAX;
     return least > sampler->interval_ms ? least : sampler->interval_ms;
 }
 

@@ -375,7 +375,7 @@ def test_charts_show_the_whole_time():
     expect_equal([label for label, _ in areas], ["own, used", "lent, used", "lent, idle", "own, idle"],
                  "areas")
     expect_equal(sum(slots for _, slots in areas), 10, "slots of %s" % areas)
-    for span in (3600, 86400):
+    for span in (3600, 86400, 604800):
         browser.open(URL + "?span=%d" % span)
         browser.wait("Chart.getChart('chart-slots') !== undefined")
         expect_equal(browser.evaluate("(({ min, max }) => Math.round((max - min) / 1000))"

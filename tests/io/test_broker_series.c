@@ -198,6 +198,55 @@ static void test_old_samples_go(void **state)
     assert_null(read_rows(fixture, STORE_SERIES_POOL, "gone", 0, later_ms));
 }
 
+static int count_rows(struct fixture *fixture, const char *kind, const char *where,
+                      int64_t at_ms)
+{
+    sqlite3 *db;
+    sqlite3_stmt *count;
+    char sql[256];
+    snprintf(sql, sizeof(sql),
+             "SELECT count(*) FROM sample, series WHERE series = id AND kind = '%s'"
+             " AND at_ms %s %lld",
+             kind, where, (long long)at_ms);
+    assert_int_equal(sqlite3_open(fixture->path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &count, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(count), SQLITE_ROW);
+    int n_rows = sqlite3_column_int(count, 0);
+    sqlite3_finalize(count);
+    sqlite3_close(db);
+    return n_rows;
+}
+
+/* A sample a minute for eight days. All of the last 25 hours stay, and of those before,
+ * for a week and an hour, the first of each ten minutes; of nodes none of those. */
+static void test_a_week_is_coarse(void **state)
+{
+    enum { N_MINUTES = 8 * 24 * 60 };
+    static const int64_t numbers[STORE_SERIES_POOL_NUMBERS] = {8, 8, 0, 0, 0};
+    const int64_t minute_ms = 60 * SECOND_MS, part_ms = 10 * minute_ms;
+    int64_t last_ms = BEGIN_MS + (N_MINUTES - 1) * minute_ms;
+    int64_t fine_ms = last_ms - 25 * 60 * minute_ms;
+    int64_t first_ms = last_ms - (7 * 24 + 1) * 60 * minute_ms;
+    struct fixture *fixture = *state;
+    int n_coarse = 0;
+    open_store(fixture);
+    begin(fixture);
+    for (int64_t at_ms = BEGIN_MS; at_ms <= last_ms; at_ms += minute_ms) {
+        put(fixture, STORE_SERIES_POOL, "p", at_ms, numbers);
+        put(fixture, STORE_SERIES_NODE, "p/a", at_ms, numbers);
+        n_coarse += at_ms >= first_ms && at_ms < fine_ms &&
+                    at_ms / part_ms != (at_ms - minute_ms) / part_ms;
+    }
+    commit(fixture);
+    store_close(fixture->store); /* it locks its file */
+    assert_int_equal(n_coarse, 6 * 24 * 6);
+    assert_int_equal(count_rows(fixture, "pool", ">=", fine_ms), 25 * 60 + 1);
+    assert_int_equal(count_rows(fixture, "pool", "<", fine_ms), n_coarse);
+    assert_int_equal(count_rows(fixture, "node", ">=", fine_ms), 25 * 60 + 1);
+    assert_int_equal(count_rows(fixture, "node", "<", fine_ms), 0);
+    open_store(fixture);
+}
+
 /* ---------------------------------------------------------------- an older file */
 
 extern const struct db_migration broker_migrations[];
@@ -254,6 +303,7 @@ int main(void)
         TEST(test_every_kind_comes_back),
         TEST(test_an_answer_is_thinned),
         TEST(test_old_samples_go),
+        TEST(test_a_week_is_coarse),
         TEST(test_samples_of_an_older_file_are_kept),
 #undef TEST
     };

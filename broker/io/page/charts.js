@@ -15,6 +15,9 @@ const two = (number) => String(number).padStart(2, '0');
 function formatTick(at, span) {
   const date = new Date(at);
   const clock = `${two(date.getHours())}:${two(date.getMinutes())}`;
+  if (span > 86400) {
+    return `${date.getDate()} ${date.toLocaleString(undefined, { month: 'short' })} ${clock}`;
+  }
   return span <= 600 ? `${clock}:${two(date.getSeconds())}` : clock;
 }
 

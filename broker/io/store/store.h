@@ -74,11 +74,16 @@ int store_present_put(struct store *store, enum query_kind kind,
 
 /* Samples of sites, leases, pools and nodes of plans over time, for charts.
  *
- * Samples are deleted after STORE_SERIES_KEEP_MS, and a series that is not sampled any
- * more (an ended lease) with its last sample. The sampler spaces them so that there are
- * at most STORE_SERIES_ROWS_MAX rows: some 80 MiB. Order: by instant. */
+ * Samples of leases and nodes are deleted after STORE_SERIES_FINE_MS. Of the others, of
+ * which there are fewer, the first one of each STORE_SERIES_COARSE_MS stays until
+ * STORE_SERIES_KEEP_MS. A series that is not sampled any more (an ended lease) is
+ * deleted with its last sample. The sampler spaces samples so that at most
+ * STORE_SERIES_ROWS_MAX are younger than STORE_SERIES_FINE_MS: some 80 MiB. Order: by
+ * instant. */
 enum {
-    STORE_SERIES_KEEP_MS = 25 * 3600 * 1000,
+    STORE_SERIES_FINE_MS = 25 * 3600 * 1000,
+    STORE_SERIES_COARSE_MS = 600 * 1000,
+    STORE_SERIES_KEEP_MS = (7 * 24 + 1) * 3600 * 1000,
     STORE_SERIES_ROWS_MAX = 2000000,
     STORE_SERIES_POINTS_MAX = 1500, /* of one answer: a minute each, for 25 hours */
 };

@@ -19,8 +19,10 @@
 enum {
     STORE_TRIES = 5, /* of a batch whose connection is lost */
     STORE_EVENTS_MAX = 1000000,
-    STORE_FORGET_EVERY = 256,   /* events: then the oldest are deleted */
-    STORE_FORGET_SERIES_MAX = 4 /* a series has a day of samples at most */
+    STORE_FORGET_EVERY = 256, /* events: then the oldest are deleted */
+    STORE_THIN_MS =
+        3600 * 1000,            /* that old part of a series is thinned with each put */
+    STORE_FORGET_SERIES_MAX = 4 /* a series has some 2,000 samples */
 };
 
 /* Rows of history, by id. */
@@ -67,7 +69,7 @@ struct store_ops {
     int (*put_sample)(struct store *store, enum store_series_kind kind,
                       const char *name, int64_t at_ms, const int64_t *numbers,
                       struct err *err);
-    int (*forget_series)(struct store *store, int64_t before_ms, struct err *err);
+    int (*forget_series)(struct store *store, int64_t now_ms, struct err *err);
     /* -1: there is none of that name. `first_ms` is its first sample from then on. */
     int (*find_series)(struct store *store, const struct store_series_ask *ask,
                        int64_t *series, int64_t *first_ms, struct err *err);
@@ -105,6 +107,8 @@ struct store_series_def {
     const char *kind;
     const char *columns[STORE_SERIES_SITE_NUMBERS + 1];
 };
+/* How long samples of that kind stay. */
+int64_t store_series_keep_ms(enum store_series_kind kind);
 extern const struct store_series_def store_series_defs[STORE_SERIES_KINDS];
 /* "own, used, lent". */
 const char *store_series_join(struct arena *arena, enum store_series_kind kind);

@@ -368,7 +368,7 @@ static int put_sample(struct store *store, enum store_series_kind kind,
         before[PARAM_SIZE];
     const char *params[4 + STORE_SERIES_SITE_NUMBERS] = {
         store_series_defs[kind].kind, name, show(at, at_ms),
-        show(before, at_ms - STORE_SERIES_KEEP_MS)};
+        show(before, at_ms - store_series_keep_ms(kind))};
     for (int i = 0; i < store_series_count(kind); i++) {
         params[4 + i] = show(texts[i], numbers[i]);
     }
@@ -376,12 +376,13 @@ static int put_sample(struct store *store, enum store_series_kind kind,
     return 0;
 }
 
-static int forget_series(struct store *store, int64_t before_ms, struct err *err)
+static int forget_series(struct store *store, int64_t now_ms, struct err *err)
 {
     (void)err;
     struct store_postgres *server = server_of(store);
-    char before[PARAM_SIZE], max[PARAM_SIZE];
-    const char *const params[] = {show(before, before_ms),
+    char fine[PARAM_SIZE], before[PARAM_SIZE], max[PARAM_SIZE];
+    const char *const params[] = {show(fine, now_ms - STORE_SERIES_FINE_MS),
+                                  show(before, now_ms - STORE_SERIES_KEEP_MS),
                                   show(max, STORE_FORGET_SERIES_MAX)};
     pg_send(server->pg, server->forget_series, params);
     return 0;
@@ -431,6 +432,23 @@ static int read_samples(struct store *store, const struct store_samples *samples
 
 /* ---------------------------------------------------------------- statements */
 
+/* Of the old samples of $3 and of the named series, the first of each part stays. */
+static const char *thin_sql(struct arena *arena, enum store_series_kind kind)
+{
+    if (store_series_keep_ms(kind) == STORE_SERIES_FINE_MS) {
+        return "";
+    }
+    return arena_printf(
+        arena,
+        " thin AS (DELETE FROM sample USING named WHERE series = named.id"
+        " AND at_ms >= $3::bigint - %d AND at_ms < $3::bigint - %d AND EXISTS"
+        " (SELECT 1 FROM sample AS first WHERE first.series = named.id"
+        " AND first.at_ms >= sample.at_ms - sample.at_ms %% %d"
+        " AND first.at_ms < sample.at_ms)),",
+        STORE_SERIES_FINE_MS + STORE_THIN_MS, STORE_SERIES_FINE_MS,
+        STORE_SERIES_COARSE_MS);
+}
+
 /* A sample, with the name of its series, and without the samples that are too old. The
  * parts of one statement do not see what the others change. */
 static int prepare_series(struct store_postgres *server, enum store_series_kind kind,
@@ -448,12 +466,12 @@ static int prepare_series(struct store_postgres *server, enum store_series_kind 
     const char *put = arena_printf(
         &server->texts,
         "WITH named AS (INSERT INTO series (kind, name, last_ms) VALUES ($1, $2, $3)"
-        " ON CONFLICT (kind, name) DO UPDATE SET last_ms = $3 RETURNING id),"
+        " ON CONFLICT (kind, name) DO UPDATE SET last_ms = $3 RETURNING id),%s"
         " cut AS (DELETE FROM sample USING named"
         " WHERE series = named.id AND at_ms < $4)"
         " INSERT INTO sample (series, at_ms, %s) SELECT id, $3%s FROM named"
         " ON CONFLICT (series, at_ms) DO UPDATE SET %s",
-        columns, values, set);
+        thin_sql(&server->texts, kind), columns, values, set);
     const char *read = arena_printf(
         &server->texts,
         "SELECT DISTINCT ON (at_ms / $3::bigint) at_ms, %s FROM sample"
@@ -494,9 +512,10 @@ static int prepare(struct store_postgres *server, struct err *err)
         {&server->last_of_lease, 3,
          "SELECT * FROM (SELECT * FROM event WHERE lease = $3 AND id > $1"
          " ORDER BY id DESC LIMIT $2) AS latest ORDER BY id"},
-        {&server->forget_series, 2,
-         "DELETE FROM series WHERE id IN"
-         " (SELECT id FROM series WHERE last_ms < $1 ORDER BY id LIMIT $2)"},
+        {&server->forget_series, 3,
+         "DELETE FROM series WHERE id IN (SELECT id FROM series WHERE last_ms <"
+         " CASE WHEN kind = 'lease' OR kind = 'node' THEN $1::bigint"
+         " ELSE $2::bigint END ORDER BY id LIMIT $3)"},
         {&server->find, 3,
          "SELECT id, coalesce((SELECT min(at_ms) FROM sample WHERE series = id"
          " AND at_ms >= $3), $3) FROM series WHERE kind = $1 AND name = $2"},

@@ -29,6 +29,12 @@ int store_series_count(enum store_series_kind kind)
     return count;
 }
 
+int64_t store_series_keep_ms(enum store_series_kind kind)
+{
+    bool is_many = kind == STORE_SERIES_LEASE || kind == STORE_SERIES_NODE;
+    return is_many ? STORE_SERIES_FINE_MS : STORE_SERIES_KEEP_MS;
+}
+
 const char *store_series_join(struct arena *arena, enum store_series_kind kind)
 {
     const char *const *columns = store_series_defs[kind].columns;
@@ -50,7 +56,7 @@ int store_series_put(struct store *store, enum store_series_kind kind, const cha
 
 int store_series_forget(struct store *store, int64_t now_ms, struct err *err)
 {
-    int rc = store->ops->forget_series(store, now_ms - STORE_SERIES_KEEP_MS, err);
+    int rc = store->ops->forget_series(store, now_ms, err);
     return rc < 0 ? err_prefix(err, "series") : 0;
 }
 

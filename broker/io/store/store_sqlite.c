@@ -38,9 +38,15 @@ static const char name_sql[] =
     "INSERT INTO series (kind, name, last_ms) VALUES (?1, ?2, ?3)"
     " ON CONFLICT (kind, name) DO UPDATE SET last_ms = ?3 RETURNING id";
 static const char cut_sql[] = "DELETE FROM sample WHERE series = ?1 AND at_ms < ?2";
+static const char thin_sql[] =
+    "DELETE FROM sample WHERE series = ?1 AND at_ms >= ?2 AND at_ms < ?3 AND EXISTS"
+    " (SELECT 1 FROM sample AS first WHERE first.series = ?1"
+    " AND first.at_ms >= sample.at_ms - sample.at_ms % ?4"
+    " AND first.at_ms < sample.at_ms)";
 static const char forget_series_sql[] =
-    "DELETE FROM series WHERE id IN"
-    " (SELECT id FROM series WHERE last_ms < ?1 ORDER BY id LIMIT ?2)";
+    "DELETE FROM series WHERE id IN (SELECT id FROM series WHERE last_ms <"
+    " CASE WHEN kind = 'lease' OR kind = 'node' THEN ?1 ELSE ?2 END"
+    " ORDER BY id LIMIT ?3)";
 static const char find_sql[] = "SELECT id, coalesce((SELECT min(at_ms) FROM sample"
                                " WHERE series = id AND at_ms >= ?3), ?3) FROM series "
                                "WHERE kind = ?1 AND name = ?2";
@@ -177,6 +183,25 @@ static sqlite3_stmt *put_statement(struct store_sqlite *file,
     return db_statement(file->db, &file->series.put[kind], sql);
 }
 
+/* What is too old goes, and of what is old the first sample of each part stays. */
+static int cut_samples(struct store_sqlite *file, enum store_series_kind kind,
+                       int64_t id, int64_t at_ms, struct err *err)
+{
+    sqlite3_stmt *cut = db_statement(file->db, &file->series.cut, cut_sql);
+    db_column_bind_int(cut, 1, id);
+    db_column_bind_int(cut, 2, at_ms - store_series_keep_ms(kind));
+    int rc = db_run(file->db, cut, err);
+    if (rc < 0 || store_series_keep_ms(kind) == STORE_SERIES_FINE_MS) {
+        return rc;
+    }
+    sqlite3_stmt *thin = db_statement(file->db, &file->series.thin, thin_sql);
+    db_column_bind_int(thin, 1, id);
+    db_column_bind_int(thin, 2, at_ms - STORE_SERIES_FINE_MS - STORE_THIN_MS);
+    db_column_bind_int(thin, 3, at_ms - STORE_SERIES_FINE_MS);
+    db_column_bind_int(thin, 4, STORE_SERIES_COARSE_MS);
+    return db_run(file->db, thin, err);
+}
+
 static int put_sample(struct store *store, enum store_series_kind kind,
                       const char *name, int64_t at_ms, const int64_t *numbers,
                       struct err *err)
@@ -194,22 +219,17 @@ static int put_sample(struct store *store, enum store_series_kind kind,
         db_column_bind_int(put, i + 3, numbers[i]);
     }
     rc = db_run(file->db, put, err);
-    if (rc == 0) {
-        sqlite3_stmt *cut = db_statement(file->db, &file->series.cut, cut_sql);
-        db_column_bind_int(cut, 1, id);
-        db_column_bind_int(cut, 2, at_ms - STORE_SERIES_KEEP_MS);
-        rc = db_run(file->db, cut, err);
-    }
-    return rc;
+    return rc == 0 ? cut_samples(file, kind, id, at_ms, err) : rc;
 }
 
-static int forget_series(struct store *store, int64_t before_ms, struct err *err)
+static int forget_series(struct store *store, int64_t now_ms, struct err *err)
 {
     struct store_sqlite *file = store_sqlite_of(store);
     sqlite3_stmt *forget =
         db_statement(file->db, &file->series.forget, forget_series_sql);
-    db_column_bind_int(forget, 1, before_ms);
-    db_column_bind_int(forget, 2, STORE_FORGET_SERIES_MAX);
+    db_column_bind_int(forget, 1, now_ms - STORE_SERIES_FINE_MS);
+    db_column_bind_int(forget, 2, now_ms - STORE_SERIES_KEEP_MS);
+    db_column_bind_int(forget, 3, STORE_FORGET_SERIES_MAX);
     return db_run(file->db, forget, err);
 }
 

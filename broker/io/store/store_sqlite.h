@@ -22,7 +22,7 @@ struct store_sqlite {
         sqlite3_stmt *cut_leases, *put_lease, *cut_sites, *put_site;
     } present;
     struct store_series {
-        sqlite3_stmt *name, *cut, *forget, *find;
+        sqlite3_stmt *name, *cut, *thin, *forget, *find;
         sqlite3_stmt *put[STORE_SERIES_KINDS], *read[STORE_SERIES_KINDS];
     } series;
 };
