@@ -27,8 +27,16 @@ struct rusage_entry {
 };
 
 /* A resource in a pass. */
+/* A supply of instances that a provider exports. */
+struct exported_supply {
+    const char *site;
+    int number, supply;
+};
+
 struct rusage_pass_resource {
     struct rusage_resource shown;
+    struct exported_supply *exported;
+    int n_exported;
     int *supply_of_row; /* by row of the table; -1 */
     bool is_shared;     /* it has places that are no host's own (ResourceMap) */
 };

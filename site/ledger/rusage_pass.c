@@ -76,6 +76,32 @@ static void note_wake(struct rusage_pass *pass, const struct job *job,
     }
 }
 
+/* What a host has is not known until its provider has told, as after a restart. Until
+ * then an item of a job there counts for each supply that the provider exports. */
+static void take_where_unknown(struct rusage_pass *pass,
+                               const struct hosts_used *hosts_used,
+                               const struct rusage_pass_resource *resource,
+                               const struct resreq_rusage_item *item, int64_t milli)
+{
+    size_t n_site = strcspn(hosts_used->lease, "/");
+    for (int i = 0; i < hosts_used->n_hosts && n_site > 0; i++) {
+        int row = row_of(pass, hosts_used, i);
+        int64_t n_times =
+            rusage_supply_times(item->scope, hosts_used->hosts[i].n_slots, i == 0);
+        bool is_known =
+            row >= 0 && row < pass->n_rows && resource->supply_of_row[row] >= 0;
+        for (int k = 0; k < resource->n_exported && !is_known && n_times > 0; k++) {
+            const struct exported_supply *exported = &resource->exported[k];
+            if (strlen(exported->site) == n_site &&
+                strncmp(exported->site, hosts_used->lease, n_site) == 0) {
+                rusage_supply_take(
+                    pass->left,
+                    &(struct rusage_amount){exported->supply, n_times * milli}, 1, 1);
+            }
+        }
+    }
+}
+
 static void subtract(struct rusage_pass *pass,
                      const struct rusage_pass_resource *resource,
                      const struct rusage_entry *entry)
@@ -95,6 +121,7 @@ static void subtract(struct rusage_pass *pass,
         struct hosts_used hosts_used = hosts_of(job);
         int n_parts = add_parts(pass, &hosts_used, resource, item, milli, parts);
         rusage_supply_take(pass->left, parts, n_parts, 1);
+        take_where_unknown(pass, &hosts_used, resource, item, milli);
         note_wake(pass, job, item);
     }
 }

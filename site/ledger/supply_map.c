@@ -7,12 +7,6 @@
 #include "model/exported_resources.h"
 #include "site/ledger/rusage_ledger_parts.h"
 
-/* A supply of instances that a provider exports. */
-struct exported_supply {
-    const char *site;
-    int number, supply;
-};
-
 static int64_t *grow(struct rusage_pass *pass, const int64_t *old, int capacity)
 {
     int64_t *grown = arena_alloc(pass->arena, (size_t)capacity, sizeof(*grown));
@@ -60,8 +54,6 @@ static int exported_supply_number(const struct rusage_pass *pass, int index,
 struct search {
     struct rusage_pass_resource *resource;
     int *of_place; /* by place of ResourceMap; -1 */
-    struct exported_supply *borrowed;
-    int n_borrowed;
 };
 
 static int *supply_at_place(struct search *search, struct rusage_pass *pass, int host)
@@ -87,13 +79,14 @@ static int *supply_of_provider(struct search *search, struct rusage_pass *pass,
         return NULL;
     }
     search->resource->is_shared = true;
-    for (int i = search->n_borrowed - 1; i >= 0; i--) {
-        struct exported_supply *supply = &search->borrowed[i];
+    struct rusage_pass_resource *resource = search->resource;
+    for (int i = resource->n_exported - 1; i >= 0; i--) {
+        struct exported_supply *supply = &resource->exported[i];
         if (supply->number == number && strcmp(supply->site, provider) == 0) {
             return &supply->supply;
         }
     }
-    struct exported_supply *added = &search->borrowed[search->n_borrowed++];
+    struct exported_supply *added = &resource->exported[resource->n_exported++];
     *added = (struct exported_supply){provider, number, -1};
     return &added->supply;
 }
@@ -130,8 +123,9 @@ void supply_map_find(struct rusage_pass *pass, struct rusage_pass_resource *reso
     int *supply_of = arena_alloc(arena, (size_t)pass->n_hosts, sizeof(*supply_of));
     struct search search = {.resource = resource};
     search.of_place = arena_alloc(arena, (size_t)n_places, sizeof(int));
-    search.borrowed =
-        arena_alloc(arena, (size_t)pass->n_hosts, sizeof(*search.borrowed));
+    resource->n_exported = 0;
+    resource->exported =
+        arena_alloc(arena, (size_t)pass->n_hosts, sizeof(*resource->exported));
     resource->supply_of_row = arena_alloc(arena, (size_t)pass->n_rows, sizeof(int));
     memset(resource->supply_of_row, -1, (size_t)pass->n_rows * sizeof(int));
     memset(search.of_place, -1, (size_t)n_places * sizeof(int));
