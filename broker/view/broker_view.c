@@ -95,15 +95,25 @@ static const char *reason_of(const struct lease *lease, struct arena *arena)
                               row->consumer);
 }
 
+/* What a provider has configured it says to the leader alone. -1: not known. */
+static int64_t known_delay_ms(const struct broker *broker, int64_t delay_ms,
+                              enum reclaim_delay_source source)
+{
+    bool is_override =
+        source != RECLAIM_DELAY_FROM_DEFAULT && source != RECLAIM_DELAY_FROM_SITE;
+    return broker->has_started || is_override ? delay_ms : -1;
+}
+
 static struct value *lease_row(const struct broker *broker, struct arena *arena,
                                const struct lease *lease)
 {
     struct value *row = value_object(arena);
     const struct row_lease *from = &lease->row;
     struct lease_split split = lease_split_sum(from->hosts, from->n_hosts);
+    enum reclaim_delay_source source;
     int64_t delay_ms =
         reclaim_delay_get_ms(&broker->reclaim_delays, from->id, from->provider,
-                             lease->provider->reclaim_delay_ms, NULL);
+                             lease->provider->reclaim_delay_ms, &source);
     bool is_judged = from->state == LEASE_ACTIVE && !lease_is_disconnected(lease) &&
                      lease->rebalance_clock.due_ms != INT64_MAX;
     value_add_text(arena, row, "id", from->id);
@@ -117,7 +127,8 @@ static struct value *lease_row(const struct broker *broker, struct arena *arena,
     value_add_int(arena, row, "n_hosts", from->n_hosts);
     add_hosts(arena, row, lease);
     exported_resources_show(arena, row, from->resources, from->n_resources);
-    value_add_duration(arena, row, "reclaim_delay_s", delay_ms);
+    value_add_duration(arena, row, "reclaim_delay_s",
+                       known_delay_ms(broker, delay_ms, source));
     value_add_instant(arena, row, "next_rebalance_at",
                       is_judged ? lease->rebalance_clock.due_ms : 0);
     value_add_instant(arena, row, "registered_at", from->registered_ms);
@@ -295,7 +306,7 @@ static void add_delay(const struct broker *broker, struct page *page,
     struct value *row = value_object(arena);
     value_add_text(arena, row, "scope", words[scope]);
     value_add_text(arena, row, "name", name);
-    value_add_duration(arena, row, "delay_s", delay_ms);
+    value_add_duration(arena, row, "delay_s", known_delay_ms(broker, delay_ms, source));
     value_add_text(arena, row, "source", reclaim_delay_source_name(source));
     value_add_duration(arena, row, "override_s", override_ms);
     value_add_bool(arena, row, "effective", override_ms >= 0);

@@ -241,7 +241,8 @@ def test_a_standby_serves_pages_that_change_nothing():
         f.wait_for("the standby to have what the leader has", lambda: contracts(
             waits) == contracts(leads) != [])
         rows = json.loads(fetch(waits, "/api/v1/leases")[1])["leases"]
-        expect_equal({row["status"] for row in rows}, {None}, "who is connected")
+        expect_equal({(row["status"], row["reclaim_delay_s"]) for row in rows},
+                     {(None, None)}, "what the leader alone knows")
         sites = json.loads(fetch(waits, "/api/v1/sites")[1])["sites"]
         expect_equal({row["status"] for row in sites}, {None}, "which sites are connected")
         expect_equal(fetch(waits, "/")[0], 200, "the page")

@@ -80,7 +80,8 @@ function drawRow(lease) {
   setClass(drawn.badge, `badge ${name}`);
   setText(drawn.badge, word);
   setText(drawn.why, lease.reason ?? '');
-  setText(drawn.delay, lease.type === 'shared' ? `every ${formatDelay(lease.reclaim_delay_s)}`
+  setText(drawn.delay, lease.type === 'shared'
+    ? (lease.reclaim_delay_s === null ? '' : `every ${formatDelay(lease.reclaim_delay_s)}`)
     : lease.type === 'pool' ? 'by its pool\u2019s cycles' : 'never, exclusive');
   drawTimes(drawn, lease);
   return drawn.row;

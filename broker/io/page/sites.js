@@ -65,7 +65,8 @@ function drawSite(site, widest, usedElsewhere, lentUsed) {
   setClass(drawn.row, isLost ? 'site lost' : 'site');
   setText(drawn.since, isLost ? 'not connected' : site.roles.join(', '));
   if (parts === null) {
-    setText(drawn.text, isLost && site.since === null ? 'never seen' : 'nothing reported yet');
+    setText(drawn.text, site.status === null ? 'reported to the leader'
+      : isLost && site.since === null ? 'never seen' : 'nothing reported yet');
     drawn.bar.hidden = true;
     return drawn.row;
   }
@@ -123,11 +124,14 @@ export function drawSummary() {
     inUse += lease.consumer.used;
     changing += lease.state === 'inactive' ? 1 : 0;
   }
-  drawFact('slots in use', sum.used + inUse, ` of ${sum.own}`);
-  drawFact('slots lent', sum.lent, ` ${inUse} in use`);
-  drawFact('slots that jobs wait for', sum.pending, '');
+  // What sites report, and which are connected, is known to the broker that leads alone.
+  const isStandby = known.about?.role === 'standby';
+  drawFact('slots in use', isStandby ? '\u2013' : sum.used + inUse, isStandby ? '' : ` of ${sum.own}`);
+  drawFact('slots lent', isStandby ? '\u2013' : sum.lent, isStandby ? '' : ` ${inUse} in use`);
+  drawFact('slots that jobs wait for', isStandby ? '\u2013' : sum.pending, '');
   drawFact('leases', [...known.leases.values()].filter((lease) => lease.state !== 'ended').length, changing > 0 ? ` ${changing} changing` : '');
-  drawFact('sites connected', here.length, ` of ${sites.length}`, here.length < sites.length);
+  drawFact('sites connected', isStandby ? '\u2013' : here.length, ` of ${sites.length}`,
+    here.length < sites.length);
 }
 
 // ---- alarms: what a person on duty has to look at
