@@ -14,8 +14,8 @@ build='gcc make pkg-config libc6-dev binutils libczmq-dev libzmq3-dev
 # For make deb and make rpm.
 package='debhelper dpkg-dev rpm'
 test='libcmocka-dev python3 python3-jsonschema fiu-utils clang clang-format clang-tidy
-    libclang-rt-14-dev chromium curl lintian mmdebstrap systemd systemd-container iproute2 snakemake
-    postgresql slurmctld slurmd slurm-client munge nginx-light openssl'
+    libclang-rt-14-dev chromium curl lintian mmdebstrap podman runc
+    systemd systemd-container iproute2 snakemake postgresql slurmctld slurmd slurm-client munge nginx-light openssl'
 # For make site.
 docs='python3-sphinx python3-myst-parser'
 # For the tests of the page. Another node than Debian's brings its own npm.

@@ -16,7 +16,7 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
 import guide
-from federation import ROOT, Failure, Skip, expect, expect_equal, main
+from federation import BIN, ROOT, Failure, Skip, expect, expect_equal, main
 from machines import Machines, needs
 
 BUILT = os.path.join(ROOT, "build", "packages")
@@ -208,6 +208,64 @@ def test_guide():
     print("from two machines without packages to a leased job: %.1f s" % leased[0])
 
 
+def podman(*words):
+    """With a store of its own. runc also runs where cgroups of both versions are mounted."""
+    return run("podman", "--root", os.path.join(scratch, "images"), "--runroot",
+               os.path.join(scratch, "containers"), "--runtime", "runc",
+               "--cgroup-manager", "cgroupfs", *words)
+
+
+def image():
+    """Built on the fresh root, as no registry may be reached from here."""
+    needs("podman", "runc")
+    base = os.path.join(scratch, "base.tar")
+    run("tar", "-C", fresh_root(), "-cf", base, ".")
+    try:
+        podman("import", "-q", base, "localhost/base")
+        podman("run", "--rm", *HERE, "localhost/base", "true")
+    except Failure as reason:
+        raise Skip("podman cannot run a container here: %s" % reason) from None
+    podman("build", "--isolation=chroot", "--network=host", "-t", "sublet-broker",
+           "--build-arg", "BASE=localhost/base", "-f", "deploy/container/Containerfile", ".")
+
+
+HERE = ("--network=host", "--ulimit=nofile=1024:4096", "--ulimit=nproc=1000:1000")
+CONTAINED = """Begin Broker
+LISTEN = tcp://127.0.0.1:15570
+HTTP   = 127.0.0.1:15571
+STATE  = /var/lib/sublet/broker/broker.db
+KEY    = /etc/sublet/keys/broker.key_secret
+End Broker
+Begin Member
+NAME  KEY_FILE                     ROLES
+ops   /etc/sublet/keys/broker.key  (admin)
+End Member
+"""
+
+
+def test_container():
+    """The image's broker serves, ends with SIGTERM, and goes on from the store it left."""
+    image()
+    etc, state = os.path.join(scratch, "etc"), os.path.join(scratch, "state")
+    os.makedirs(etc + "/keys")
+    os.makedirs(state)
+    run(os.path.join(BIN, "sublet"), "keygen", etc + "/keys/broker")
+    with open(etc + "/broker.conf", "w") as file:
+        file.write(CONTAINED)
+    run("chown", "-R", "990", etc, state)
+    for _ in range(2):
+        podman("run", "-d", "--name", "broker", *HERE, "-v", etc + ":/etc/sublet",
+               "-v", state + ":/var/lib/sublet/broker", "localhost/sublet-broker")
+        run("curl", "-sf", "--retry", "50", "--retry-delay", "1", "--retry-all-errors",
+            "http://127.0.0.1:15571/healthz")
+        expect("sublet " in podman("exec", "broker", "sublet", "--version"), "its version")
+        podman("stop", "broker")
+        expect_equal(podman("inspect", "-f", "{{.State.ExitCode}}", "broker").strip(), "0",
+                     "exit code of the broker")
+        podman("rm", "broker")
+    expect(os.path.getsize(state + "/broker.db") > 0, "the store outlives the container")
+
+
 def start_site(alpha):
     for name in ("broker", "site"):
         alpha.run("sublet check /etc/sublet/%s.conf" % name)
@@ -267,8 +325,8 @@ def main_with_packages():
         print("%s\n0 passed, 0 failed, 1 skipped" % reason)
         return
     try:
-        main(test_lintian, test_contents, test_units, test_rpm, test_uninstall, test_guide,
-             test_life, setup=setup)
+        main(test_lintian, test_contents, test_units, test_rpm, test_uninstall,
+             test_container, test_guide, test_life, setup=setup)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
