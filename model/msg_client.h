@@ -138,21 +138,22 @@ enum query_kind {
     QUERY_SITES,         /* broker */
     QUERY_RECLAIM,       /* broker: delays in force and overrides */
     QUERY_VERSION,
-    QUERY_EVENTS,  /* broker: what happened to leases and sites */
-    QUERY_LOAD,    /* of a site's hosts */
-    QUERY_HIST,    /* what happened to a site's jobs */
-    QUERY_USERS,   /* of a site, and their shares */
-    QUERY_POOLS,   /* broker */
-    QUERY_PLAN,    /* broker: the nodes of the pool `name` */
-    QUERY_LIMITS,  /* of a site, and how full they are */
-    QUERY_RUNS,    /* of a site: those that its journal does not have */
-    QUERY_GROUPS,  /* of a site: groups of users and of hosts */
-    QUERY_APPS,    /* of a site: application profiles */
-    QUERY_PARAMS,  /* of a site: its name and parameters */
-    QUERY_USAGE,   /* slot time of a site's leases */
-    QUERY_BROKERS, /* broker: those of its store */
-    QUERY_LEDGER,  /* the hours of the lease `name` in the books of `host`: "site",
-                      "other" (the lease's other site) or "broker" */
+    QUERY_EVENTS,   /* broker: what happened to leases and sites */
+    QUERY_LOAD,     /* of a site's hosts */
+    QUERY_HIST,     /* what happened to a site's jobs */
+    QUERY_USERS,    /* of a site, and their shares */
+    QUERY_POOLS,    /* broker */
+    QUERY_PLAN,     /* broker: the nodes of the pool `name` */
+    QUERY_LIMITS,   /* of a site, and how full they are */
+    QUERY_RUNS,     /* of a site: those that its journal does not have */
+    QUERY_GROUPS,   /* of a site: groups of users and of hosts */
+    QUERY_APPS,     /* of a site: application profiles */
+    QUERY_PARAMS,   /* of a site: its name and parameters */
+    QUERY_USAGE,    /* slot time of a site's leases */
+    QUERY_BROKERS,  /* broker: those of its store */
+    QUERY_LEDGER,   /* the hours of the lease `name` in the books of `host`: "site",
+                       "other" (the lease's other site) or "broker" */
+    QUERY_OVERVIEW, /* what a site tells the federation of its hosts, queues and jobs */
     QUERY_KINDS
 };
 

@@ -549,11 +549,16 @@ static void on_wait(struct site *site, const struct call *call, struct effects *
 
 static void refuse(const struct call *call, struct effects *effects);
 
-/* The broker may read the ledger, for its API. */
+/* What the broker may read, for its API. */
+static bool is_for_broker(enum query_kind kind)
+{
+    return kind == QUERY_USAGE || kind == QUERY_OVERVIEW;
+}
+
 static void on_query(struct site *site, const struct call *call,
                      struct effects *effects)
 {
-    if (call->from->kind == PEER_BROKER && call->msg->query.kind != QUERY_USAGE) {
+    if (call->from->kind == PEER_BROKER && !is_for_broker(call->msg->query.kind)) {
         refuse(call, effects);
         return;
     }

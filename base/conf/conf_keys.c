@@ -70,6 +70,7 @@ const struct conf_key conf_keys[] = {
     LIST("ADMINS", "root", "users and user groups that may administrate the site"),
     TEXT("HTTP", NULL, "where metrics are served, as ADDRESS:PORT; default: they are not served"),
     LIST("HTTP_HOSTS", NULL, "further host names that HTTP requests may use; addresses, names without a dot and the machine's own name are always accepted"),
+    WORD("OVERVIEW", "counts names none", "counts", "what the broker's page shows of the site; counts: hosts, queues, and how many jobs are pending for which reason; names: also pending jobs with their names and users; none: nothing"),
 #undef SECTION
 #define SECTION "Broker"
     TEXT("LISTEN", NULL, "where sites connect, as tcp://HOST:PORT"),

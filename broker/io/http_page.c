@@ -361,6 +361,22 @@ static int put_usage(struct work *work)
     return rc;
 }
 
+/* The site is asked; until it has answered, there is no answer. */
+static int put_overview(struct work *work)
+{
+    struct http_answer *answer = work->answer;
+    if (is_standby(work->source)) {
+        return refuse_as_standby(work);
+    }
+    int rc = overviews_get(hub_overviews(work->source->hub), work->target.query.name,
+                           &answer->text, &work->err);
+    answer->is_later = rc == 0 && answer->text == NULL;
+    answer->status = 200;
+    answer->type = type_json;
+    answer->length = answer->text != NULL ? strlen(answer->text) : 0;
+    return rc;
+}
+
 /* ---------------------------------------------------------------- the stream */
 
 static int begin_stream(struct work *work)
@@ -508,6 +524,8 @@ static int answer_target(struct work *work)
         return rebalance(work);
     case HTTP_TARGET_SITES:
         return put_listing(work, QUERY_SITES);
+    case HTTP_TARGET_OVERVIEW:
+        return put_overview(work);
     case HTTP_TARGET_HOSTS:
         return put_listing(work, QUERY_HOSTS);
     case HTTP_TARGET_EVENTS:

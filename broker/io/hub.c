@@ -33,6 +33,7 @@ struct hub {
     struct door *door;
     struct wire_server *server; /* the door's */
     struct usage_gather *usage;
+    struct overviews *overviews;
     struct metrics metrics;
     struct log_limit warned;
     struct ask *ask; /* hub_ask is under way; else NULL */
@@ -57,7 +58,8 @@ static int64_t wake_ms(const void *broker)
 static void take_message(void *arg, const struct peer *from, const struct msg *msg)
 {
     struct hub *hub = arg;
-    if (usage_gather_hear(hub->usage, from, msg)) {
+    if (usage_gather_hear(hub->usage, from, msg) ||
+        overviews_hear(hub->overviews, from, msg)) {
         return;
     }
     int n_before = shell_effects(hub->shell)->count;
@@ -255,6 +257,7 @@ struct hub *hub_new(zloop_t *loop, struct door *door, struct broker *broker,
     made->store = store;
     made->loop = loop;
     made->usage = usage_gather_new(loop, broker, made->server);
+    made->overviews = overviews_new(loop, broker, made->server);
     made->warned.burst = WARNED_LOG_BURST;
     metrics_init(&made->metrics);
     wire_server_set_relays(made->server, broker_messages_is_relayed);
@@ -287,6 +290,7 @@ void hub_free(struct hub *hub)
     shell_remove_source(hub->shell, wire_server_socket(hub->server));
     shell_free(hub->shell);
     usage_gather_free(hub->usage);
+    overviews_free(hub->overviews);
     metrics_release(&hub->metrics);
     free(hub);
 }
@@ -304,6 +308,11 @@ const struct metrics *hub_metrics(const struct hub *hub)
 struct usage_gather *hub_usage(struct hub *hub)
 {
     return hub->usage;
+}
+
+struct overviews *hub_overviews(struct hub *hub)
+{
+    return hub->overviews;
 }
 
 bool hub_steps_down(const struct hub *hub)

@@ -13,6 +13,7 @@
 #include "broker/broker_config.h"
 #include "broker/io/door.h"
 #include "broker/io/metrics.h"
+#include "broker/io/overviews.h"
 #include "broker/io/snapshot.h"
 #include "broker/io/store/store.h"
 #include "broker/io/usage_gather.h"
@@ -44,6 +45,8 @@ int hub_ask(struct hub *hub, struct msg *msg, const char *who, struct arena *are
 
 /* The ledgers of the sites; lives as long as the hub. */
 struct usage_gather *hub_usage(struct hub *hub);
+/* What the sites tell of themselves; lives as long as the hub. */
+struct overviews *hub_overviews(struct hub *hub);
 
 /* An administrator has ordered it to step down: the loop ends soon, and this broker is
  * to become a standby. */

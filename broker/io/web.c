@@ -33,6 +33,7 @@ static int open_port(zloop_t *loop, const struct broker_setup *setup, struct web
     if (rc == 0 && web->source.hub != NULL) {
         http_feed_serve(web->feed, web->http);
         usage_gather_serve(hub_usage(web->source.hub), web->http);
+        overviews_serve(hub_overviews(web->source.hub), web->http);
     }
     return rc;
 }

@@ -52,6 +52,7 @@ static const struct {
     {"api/v1/leases/*/*/*/resume", HTTP_TARGET_RESUME, post_only, 0},
     {"api/v1/leases/*/*/*/rebalance", HTTP_TARGET_REBALANCE, post_only, 0},
     {"api/v1/sites", HTTP_TARGET_SITES, read_only, LIMIT | AFTER},
+    {"api/v1/sites/*/overview", HTTP_TARGET_OVERVIEW, read_only, 0},
     {"api/v1/hosts", HTTP_TARGET_HOSTS, read_only, SITE | LIMIT | AFTER},
     {"api/v1/events", HTTP_TARGET_EVENTS, read_only, LIMIT | AFTER_NUMBER | LAST},
     {"api/v1/stream", HTTP_TARGET_STREAM, read_only, AFTER_NUMBER},
@@ -419,6 +420,7 @@ static void take_names(const struct path *path, struct arena *arena,
         target->query.name = parts[4];
         break;
     case HTTP_TARGET_PLAN:
+    case HTTP_TARGET_OVERVIEW:
         target->query.name = parts[3];
         break;
     case HTTP_TARGET_FILE:

@@ -201,6 +201,8 @@ int pending_reason_list(const struct pending_verdict *verdict,
 const char *pending_reason_name(enum pending_reason reason);
 const char *pending_reason_text(struct arena *arena,
                                 const struct pending_verdict *verdict);
+/* The sentence without the limit, resource or host that it names. */
+const char *pending_reason_plain(struct arena *arena, enum pending_reason reason);
 /* "3 hosts without a free slot, 1 host closed or away"; "" if the reason has nothing to
  * do with hosts. */
 const char *pending_reason_hosts(struct arena *arena,

@@ -2,6 +2,8 @@
 /* pending_reason.c: see pending.h. */
 #include "sched/pending/pending.h"
 
+#include <string.h>
+
 struct reason_row {
     const char *name, *text, *help;
 };
@@ -214,6 +216,15 @@ const char *pending_reason_text(struct arena *arena,
             ? span_text(arena, &verdict->span)
             : verdict->limit;
     return with_name(arena, row_of(verdict->reason)->text, name);
+}
+
+const char *pending_reason_plain(struct arena *arena, enum pending_reason reason)
+{
+    const char *text = row_of(reason)->text, *gap = strstr(text, " %s");
+    size_t n_before = gap == NULL ? strlen(text) : (size_t)(gap - text);
+    n_before -= n_before > 0 && text[n_before - 1] == ':';
+    return arena_printf(arena, "%.*s%s", (int)n_before, text,
+                        gap != NULL ? gap + strlen(" %s") : "");
 }
 
 const char *pending_reason_preempt(struct arena *arena,

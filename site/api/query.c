@@ -75,6 +75,18 @@ static void query_usage(const struct peer *from, const struct msg_query *query,
     asked->after = arena_str(arena, query->after);
 }
 
+static void query_overview(struct site_view *view, const struct peer *from,
+                           const struct msg_query *query, struct effects *effects)
+{
+    struct value *value = overview_view_make(view, &effects->arena);
+    if (value == NULL) {
+        effects_reply_error(effects, from, query->request, ERR_DENIED,
+                            "the site shows nothing of itself: OVERVIEW is none");
+    } else {
+        effects_reply(effects, from, query->request, "", value, "");
+    }
+}
+
 void query_request(struct site_api *api, struct site_view *view,
                    const struct peer *from, const struct msg *msg,
                    struct effects *effects)
@@ -102,6 +114,10 @@ void query_request(struct site_api *api, struct site_view *view,
     }
     if (query->kind == QUERY_USAGE) {
         query_usage(from, query, effects);
+        return;
+    }
+    if (query->kind == QUERY_OVERVIEW) {
+        query_overview(view, from, query, effects);
         return;
     }
     if (query->kind == QUERY_LEDGER) {

@@ -275,6 +275,7 @@ static void read_site(struct conf *conf, const struct conf_place *site,
     config->name = name != NULL && conf_parse_name(name, NULL) == 0 ? name : "";
     config->admins = admins.words;
     config->n_admins = admins.count;
+    config->overview = (enum overview)conf_value_word(conf, site, "OVERVIEW");
     config->freeze_timeout_ms =
         conf_value_duration(conf, site, "FREEZE_TIMEOUT", 30000);
     config->start_timeout_ms = conf_value_duration(conf, site, "START_TIMEOUT", 300000);

@@ -38,6 +38,9 @@ struct site_host {
                         known */
 };
 
+/* What the federation sees of the site: in the order of the key's words. */
+enum overview { OVERVIEW_COUNTS, OVERVIEW_NAMES, OVERVIEW_NONE };
+
 /* Numbers from first to last, both included. */
 struct uid_range {
     int64_t first, last;
@@ -90,6 +93,7 @@ struct site_config {
     int64_t start_timeout_ms;    /* START_TIMEOUT, of jobs on borrowed hosts */
     int64_t clean_period_ms;     /* ended jobs are removed after it */
     int64_t history_period_ms;   /* events of jobs are removed after it */
+    enum overview overview;      /* OVERVIEW */
     int ledger_mib;              /* LEDGER_SIZE */
     int user_jobs_mib;           /* USER_JOBS_SIZE */
     int max_user_priority;       /* of -sp; 0: no user may set one */

@@ -69,6 +69,14 @@ struct value *site_view_list(struct site_view *view, struct arena *arena,
 int site_view_check(struct site_view *view, struct arena *arena,
                     const struct msg_query *query, struct err *err) MUST_CHECK;
 
+/* ---------------------------------------------------------------- overview_view.c */
+
+/* What the site tells the federation of itself, as far as OVERVIEW allows: the first
+ * hosts, queues and pending jobs, in the order of their listings, and all of them
+ * counted. Jobs have the reason of their class. NULL: OVERVIEW = none. */
+enum { OVERVIEW_HOSTS = 100, OVERVIEW_QUEUES = 50, OVERVIEW_JOBS = 50 };
+struct value *overview_view_make(struct site_view *view, struct arena *arena);
+
 /* ---------------------------------------------------------------- history_view.c */
 
 /* `hist`: the events of jobs with their times, and how long each job

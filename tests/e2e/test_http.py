@@ -152,6 +152,7 @@ def test_errors():
             ["/api/v1/usage?after=north:x", "after"], ["/api/v1/usage?limit=0", "limit"]):
         refused(path, 400, *words)
     refused("/api/v1/usage?site=nobody", 404, "nobody")
+    refused("/api/v1/sites/nobody/overview", 404, "nobody")
     refused("/api/v1/plans/p", 404, "no such pool")
     for method in ("POST", "PUT", "DELETE", "OPTIONS", "PATCH"):
         headers = refused("/api/v1/leases", 405, "GET", method=method)

@@ -10,7 +10,7 @@ import os
 import socket
 import sqlite3
 
-from federation import (BROKER, LIMIT, Federation, Skip, expect, expect_equal,
+from federation import (BROKER, LIMIT, SOUTH, Failure, Federation, Skip, expect, expect_equal,
                         free_port, main)
 
 f = Federation()
@@ -507,6 +507,61 @@ def test_series_of_lent_slots_in_use():
         f.wait_for("its end in a sample", lambda: latest(path) == (0, True))
 
 
+# ---- what a site tells of itself
+
+def overview(site, **wanted):
+    """What the site tells once it tells `wanted`: answers are kept for 3 s."""
+    path = "/api/v1/sites/%s/overview" % site
+    seen = {}
+
+    def is_wanted():
+        seen["status"], _, body = ask(path)
+        seen["answer"] = json.loads(body)
+        return all(value == (seen["status"] if name == "status" else seen["answer"].get(name))
+                   for name, value in wanted.items())
+    try:
+        f.wait_for("the overview of %s to have %s" % (site, wanted), is_wanted)
+    except Failure as error:
+        raise Failure("%s: %s" % (error, seen)) from None
+    return seen["answer"]
+
+
+def test_overview():
+    secret = f.submit("south", "sleep 600", "-q", "away", "-J", "secret-name", "-b", "2099:1:1:0:0")
+    answer = overview("south", pending=[
+        {"pending": "begin_time", "reason": "The job has a specified start time", "jobs": 1}])
+    expect_equal(answer["jobs"], None, "names, which the default does not tell")
+    expect("secret-name" not in json.dumps(answer), answer)
+    expect_equal([(q["queue"], q["pend"], q["run"]) for q in answer["queues"]],
+                 [("normal", 0, 0), ("away", 1, 0)], "queues")
+    expect_equal([h["host"] for h in answer["hosts"] if h["lease"] is None], ["s1"], "own hosts")
+    expect_equal(answer["n_hosts"], len(answer["hosts"]), "all hosts are shown")
+    f.configure("south", SOUTH.replace("SPOOL", "OVERVIEW = names\nSPOOL", 1))
+    f.cli("south", "reconfig")
+    path = "/api/v1/sites/south/overview"
+    f.wait_for("names", lambda: json.loads(ask(path)[2])["jobs"] is not None)
+    row = get(path)["jobs"][0]
+    expect_equal([row["id"], row["name"], row["queue"], row["slots"], row["pending"]],
+                 [str(secret), "secret-name", "away", 1, "begin_time"], "the job")
+    f.configure("south", SOUTH.replace("SPOOL", "OVERVIEW = none\nSPOOL", 1))
+    f.cli("south", "reconfig")
+    answer = overview("south", status=403)
+    expect_equal(answer["error"]["message"],
+                 'site "south": the site shows nothing of itself: OVERVIEW is none', "refusal")
+    f.configure("south", SOUTH)
+    f.cli("south", "reconfig")
+    f.cli("south", "kill", str(secret))
+    overview("south", pending=[])
+
+
+def test_overview_of_a_site_that_is_away():
+    f.kill9("north")
+    answer = overview("north", status=503)
+    expect('site "north": ' in answer["error"]["message"], answer)
+    f.start("north")
+    overview("north", status=200)
+
+
 # ---- the OpenAPI document
 
 def asked_pages():
@@ -514,7 +569,8 @@ def asked_pages():
     one = "/api/v1/leases/{provider}/{policy}/{consumer}"
     series = "/api/v1/series/leases/{provider}/{policy}/{consumer}"
     return [("/api/v1/leases", ""), ("/api/v1/leases", "?limit=1"), (one, ""),
-            (one + "/history", "?last=50"), ("/api/v1/sites", ""), ("/api/v1/hosts", ""),
+            (one + "/history", "?last=50"), ("/api/v1/sites", ""),
+            ("/api/v1/sites/{site}/overview", ""), ("/api/v1/hosts", ""),
             ("/api/v1/events", "?last=500"), ("/api/v1/reclaim-delay", ""),
             ("/api/v1/series", ""), ("/api/v1/series/sites/{site}", ""), (series, ""),
             ("/api/v1/series/pools/{pool}", ""),
@@ -617,4 +673,5 @@ main(test_etags, test_gzip, test_page_is_closed, test_stream, test_stream_is_res
      test_slow_and_idle_readers, test_reclaim_delay, test_refused_changes,
      test_tokens, test_tokens_are_replaced, test_rebalance, test_drain,
      test_orders_are_events, test_no_tokens_no_changes, test_series,
-     test_series_of_lent_slots_in_use, test_openapi, shared=f, setup=setup)
+     test_series_of_lent_slots_in_use, test_overview,
+     test_overview_of_a_site_that_is_away, test_openapi, shared=f, setup=setup)

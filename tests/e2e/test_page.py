@@ -167,6 +167,42 @@ def test_one_lease():
     browser.wait("document.getElementById('lease-body').innerText.includes('knows no lease of this id')")
 
 
+@with_browser
+def test_a_site_opens():
+    """What the site tells, the slots that it lends and borrows, and why nothing is told."""
+    waits = f.submit("south", "true", "-b", "2099:1:1:0:0")
+    browser.open(URL)
+    browser.click("[data-site=south] .name button")
+    browser.wait("document.getElementById('site').open && "
+                 "document.getElementById('site-body').innerText.includes('Queues')")
+    expect_equal(browser.text("#site-name"), "south", "title")
+    expect_equal(browser.evaluate("new URLSearchParams(location.search).get('overview')"), "south",
+                 "in the address")
+    rows = [row.split("\t") for row in browser.texts("#site .overview tbody tr")]
+    lease = get("/api/v1/leases")["leases"][0]["consumer"]
+    expect([LEASE, "north", str(lease["available"]), str(lease["used"]),
+            str(lease["available"] - lease["used"]), "active"] in rows, rows)
+    browser.wait("document.getElementById('site-body').innerText.includes("
+                 "'The job has a specified start time')")
+    rows = [row.split("\t") for row in browser.texts("#site .overview tbody tr")]
+    for wanted in (["normal", "Open:Active", "30", "1", "0", "0"],
+                   ["The job has a specified start time", "1"], ["s1", "ok", "2", "0", "0", "0", "0"]):
+        expect(wanted in rows, "%s in %s" % (wanted, rows))
+    expect_equal(browser.evaluate(CONTRAST), [], "contrast")
+    f.cli("south", "kill", str(waits))
+    browser.wait("document.getElementById('site-body').innerText.includes('No job is pending.')")
+    browser.press("Escape")
+    browser.wait("!document.getElementById('site').open && location.search === ''")
+    f.kill9("south")
+    browser.open(URL + "?overview=south")
+    browser.wait("document.querySelector('#site .error')?.innerText.includes('site \"south\": ')")
+    f.start("south")
+    browser.wait("document.querySelector('#site .error') === null && "
+                 "document.getElementById('site-body').innerText.includes('Queues')")
+    browser.open(URL + "?overview=nobody")
+    browser.wait("document.getElementById('site-body').innerText.includes('knows no site of this name')")
+
+
 CAPTURE = """window.saved = null;
 URL.createObjectURL = (blob) => { blob.text().then((text) => { window.saved = text; });
   return 'data:text/csv,'; };
@@ -590,6 +626,10 @@ def test_phone_and_themes():
             browser.click(ROW + " button")
             browser.wait("document.querySelectorAll('#lease .timeline li').length > 0")
             browser.do("screenshot", path=os.path.join(shots, "lease-%s-%s.png" % (name, theme)))
+            browser.press("Escape")
+            browser.click("[data-site=south] .name button")
+            browser.wait("document.getElementById('site-body').innerText.includes('Queues')")
+            browser.do("screenshot", path=os.path.join(shots, "site-%s-%s.png" % (name, theme)))
 
 
 @with_browser
@@ -762,7 +802,8 @@ def setup():
 
 try:
     main(test_shows_what_the_api_says, test_changes_live, test_filters_stand_in_the_address,
-         test_latest_rows_of_short_answers, test_one_lease, test_pools,
+         test_latest_rows_of_short_answers, test_one_lease, test_a_site_opens,
+         test_pools,
          test_csv_of_what_is_shown, test_csv_of_sites_hosts_pools_and_charts,
          test_hand_overs_are_folded, test_only_equal_hand_overs_are_folded, test_tips_by_keyboard,
          test_drained_leases_stay_and_resume, test_rebalance_now, test_charts_show_the_whole_time, test_charts_are_zoomed, test_a_pool_over_time, test_reclaim_delay, test_broker_gone_and_back,

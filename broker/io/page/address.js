@@ -2,7 +2,7 @@
 // address.js: what is shown stands in the address, so that a view can be sent to a
 // colleague, and Back goes back.
 
-const NAMES = ['q', 'provider', 'consumer', 'state', 'sort', 'lease', 'site', 'span', 'zoom', 'node'];
+const NAMES = ['q', 'provider', 'consumer', 'state', 'sort', 'lease', 'overview', 'site', 'span', 'zoom', 'node'];
 const listeners = [];
 
 export function read() {

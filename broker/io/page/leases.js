@@ -45,7 +45,7 @@ export function badgeOf(lease) {
 
 function makeRow(id) {
   const parts = {
-    who: el('button', { type: 'button', onclick: () => write({ lease: id }, true) }),
+    who: el('button', { type: 'button', class: 'plain', onclick: () => write({ lease: id }, true) }),
     sub: el('div', { class: 'sub' }), bar: el('div', { class: 'bar' }),
     slots: el('div', { class: 'sub num' }), badge: el('span'), age: el('div', { class: 'num' }),
     why: el('div', { class: 'sub' }), next: el('div', { class: 'num' }), delay: el('div', { class: 'sub' }),

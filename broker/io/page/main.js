@@ -8,6 +8,7 @@ import { drawFilters, drawLeases, drawLeaseTimes, redrawLeases, startLeases } fr
 import { drawLog } from './log.js';
 import { drawChartChoice, drawCharts, moveCharts, refreshCharts } from './charts.js';
 import { drawLease, drawLeaseClock, showLease } from './lease.js';
+import { drawSite, drawSiteClock, showSite } from './site.js';
 import { drawPoolCharts, drawPools, movePools } from './pools.js';
 import { drawSign } from './admin.js';
 import { startTips } from './tips.js';
@@ -38,6 +39,7 @@ onChange((what) => {
     drawChartChoice();
     drawCharts();
     showLease();
+    showSite();
   } else if (what.leases.size > 0) {
     drawFilters();
     redrawLeases(what.leases);
@@ -46,6 +48,7 @@ onChange((what) => {
     drawSites();
     drawSummary();
     drawLease();
+    drawSite();
   }
   if (what.all || what.events) {
     drawLog();
@@ -62,6 +65,7 @@ onMove((view) => {
   drawLog();
   movePools();
   showLease(view);
+  showSite(view);
 });
 
 setInterval(() => {
@@ -73,6 +77,7 @@ setInterval(() => {
   }
   drawLeaseTimes();
   drawLeaseClock();
+  drawSiteClock();
   drawAlarms();
   refreshCharts();
   drawPools();

@@ -46,7 +46,8 @@ export function partsOf(site, usedElsewhere, lentUsed) {
 
 function makeRow(name) {
   const parts = {
-    name: el('span', {}, name), since: el('small'), bar: el('div', { class: 'bar', tabindex: '0' }),
+    name: el('button', { type: 'button', class: 'plain', 'data-tip': `Hosts, queues and pending jobs of ${name}`,
+      onclick: () => write({ overview: name }, true) }, name), since: el('small'), bar: el('div', { class: 'bar', tabindex: '0' }),
     text: el('div', { class: 'text' }),
   };
   const row = el('li', { 'data-site': name }, el('div', { class: 'name' }, parts.name, parts.since),

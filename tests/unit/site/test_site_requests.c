@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/err.h"
+#include "site/view/site_view.h"
 #include "tests/unit/site/site_stage.h"
 
 static int64_t number(const struct value *row, const char *path)
@@ -465,6 +466,63 @@ static void test_set_reclaim(void **state)
     site_stage_release(&stage);
 }
 
+/* The broker's question about the site; NULL: it is not answered. */
+static const struct msg_reply *ask_overview(struct site_stage *stage,
+                                            enum query_kind kind)
+{
+    struct msg msg = {.kind = MSG_QUERY};
+    msg.query = (struct msg_query){.request = ++stage->request,
+                                   .kind = kind,
+                                   .name = "",
+                                   .user = "",
+                                   .queue = "",
+                                   .host = "",
+                                   .after = "",
+                                   .by = ""};
+    site_stage_broker(stage, &msg);
+    return site_stage_reply(stage);
+}
+
+#define TOLD(word)                                                                     \
+    "Begin Site\nNAME = south\nSPOOL = /nowhere\nBROKER = tcp://127.0.0.1:1\n"         \
+    "KEY = k\nBROKER_KEY = b\n" word                                                   \
+    "End Site\nBegin Host\nHOST_NAME MXJ\nh[001-130] 1\nEnd Host\n"                    \
+    "Begin Queue\nQUEUE_NAME = normal\nEnd Queue\n"
+
+/* OVERVIEW decides; lists are cut and what is left out is counted. */
+static void test_overview(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    site_stage_init_text(&stage, TOLD(""));
+    site_stage_broker_up(&stage);
+    for (int i = 0; i < 60; i++) {
+        assert_int_not_equal(site_stage_submit(&stage, "normal", "work"), 0);
+    }
+    const struct value *told = ask_overview(&stage, QUERY_OVERVIEW)->value;
+    assert_int_equal(number(told, "n_hosts"), 130);
+    assert_int_equal(value_find(told, "hosts")->count, OVERVIEW_HOSTS);
+    assert_string_equal(text(value_find(told, "hosts")->first, "host"), "h001");
+    assert_int_equal(value_find(told, "pending")->count, 1);
+    assert_string_equal(text(value_find(told, "pending")->first, "pending"), "closed");
+    assert_int_equal(number(value_find(told, "pending")->first, "jobs"), 60);
+    assert_int_equal(value_find(told, "jobs")->kind, VALUE_NULL);
+
+    assert_true(site_stage_reload(&stage, TOLD("OVERVIEW = names\n")));
+    told = ask_overview(&stage, QUERY_OVERVIEW)->value;
+    const struct value *jobs = value_find(told, "jobs");
+    assert_int_equal(jobs->count, OVERVIEW_JOBS);
+    assert_string_equal(text(jobs->first, "id"), "1");
+    assert_string_equal(text(jobs->first, "user"), "ana");
+    assert_string_equal(text(jobs->first, "pending"), "closed");
+
+    assert_true(site_stage_reload(&stage, TOLD("OVERVIEW = none\n")));
+    assert_int_equal(ask_overview(&stage, QUERY_OVERVIEW)->code, ERR_DENIED);
+    /* The broker may not read other listings. */
+    assert_null(ask_overview(&stage, QUERY_JOBS));
+    site_stage_release(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -480,6 +538,7 @@ int main(void)
         cmocka_unit_test(test_forward),
         cmocka_unit_test(test_forward_over_a_restart),
         cmocka_unit_test(test_set_reclaim),
+        cmocka_unit_test(test_overview),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
