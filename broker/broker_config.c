@@ -98,6 +98,11 @@ static void read_shell(struct reader *reader, const struct conf_place *at)
     setup->key = need(reader, at, "KEY", "the file of the broker's secret key");
     read_http(reader, at);
     setup->tokens = conf_text(at->row, "TOKENS", NULL);
+    setup->http_roles = conf_text(at->row, "HTTP_ROLES", NULL);
+    if (setup->http_roles != NULL && setup->tokens == NULL) {
+        complain(reader, at, "HTTP_ROLES",
+                 "without TOKENS, expected a file of TOKENS with the proxy's token");
+    }
     setup->sample_interval_ms =
         conf_value_duration(reader->conf, at, "SAMPLE_INTERVAL", SAMPLE_INTERVAL_MS);
     setup->ledger_bytes =

@@ -20,7 +20,8 @@ struct broker_setup {
     const char *http_port;
     const char *const *http_hosts; /* HTTP_HOSTS */
     int n_http_hosts;
-    const char *tokens; /* NULL: no changes over HTTP */
+    const char *tokens;     /* NULL: no changes over HTTP */
+    const char *http_roles; /* of a proxy's users; NULL: there is no such proxy */
     int64_t sample_interval_ms;
     int64_t ledger_bytes; /* LEDGER_SIZE */
     const char *snapshot; /* file of the regular copy of the store; NULL: none, STATE is

@@ -81,6 +81,7 @@ const struct conf_key conf_keys[] = {
     TEXT("HTTP", NULL, "where JSON and metrics are served, as ADDRESS:PORT; default: they are not served"),
     LIST("HTTP_HOSTS", NULL, "further host names that HTTP requests may use; addresses, names without a dot and the machine's own name are always accepted"),
     TEXT("TOKENS", NULL, "file of admin tokens for HTTP, NAME TOKEN or a token alone on each line, readable by its owner only; default: nothing can be changed over HTTP"),
+    TEXT("HTTP_ROLES", NULL, "file that says what the users of a reverse proxy may do, USER ROLE or @GROUP ROLE on each line with ROLE read or change; the proxy has a line NAME TOKEN proxy in TOKENS"),
     DURATION("SAMPLE_INTERVAL", SECOND, SECOND, 3600 * SECOND, "1m",
              "time between two samples for charts, kept for 25 hours; of sites and pools one "
              "in 10 minutes is kept for a week"),

@@ -111,11 +111,10 @@ static int check_keys(const json_t *body, struct err *err)
     return 0;
 }
 
-int http_admin_set_reclaim(struct hub *hub, const char *who, const char *body,
-                           size_t n_body, struct arena *arena, const char **answer,
-                           struct err *err)
+static int set_reclaim(const struct http_admin_order *order, struct arena *arena,
+                       const char **answer, struct err *err)
 {
-    json_t *read = json_loadb(body, n_body, JSON_REJECT_DUPLICATES, NULL);
+    json_t *read = json_loadb(order->body, order->n_body, JSON_REJECT_DUPLICATES, NULL);
     struct msg msg = {.kind = MSG_SET_RECLAIM, .site = ""};
     int rc = check_keys(read, err);
     if (rc == 0) {
@@ -125,7 +124,7 @@ int http_admin_set_reclaim(struct hub *hub, const char *who, const char *body,
         rc = read_scope(read, &msg.set_reclaim, err);
     }
     if (rc == 0) {
-        rc = hub_ask(hub, &msg, who, arena, answer, err);
+        rc = hub_ask(order->hub, &msg, order->who, arena, answer, err);
     }
     json_decref(read);
     return rc;
@@ -139,29 +138,34 @@ static int check_empty(const char *body, size_t n_body, struct err *err)
     return is_empty ? 0 : err_set(err, ERR_PARSE, "the body: expected none, or {}");
 }
 
-int http_admin_drain(struct hub *hub, const char *who, const char *lease,
-                     bool is_drained, const char *body, size_t n_body,
-                     struct arena *arena, const char **answer, struct err *err)
+/* A change whose body says nothing. */
+static int make_plain(const struct http_admin_order *order, struct arena *arena,
+                      const char **answer, struct err *err)
 {
-    struct msg msg = {.kind = MSG_SET_DRAIN, .site = ""};
-    msg.set_drain = (struct msg_set_drain){
-        .scope = DRAIN_LEASE, .name = lease, .is_drained = is_drained};
-    int rc = check_empty(body, n_body, err);
-    return rc == 0 ? hub_ask(hub, &msg, who, arena, answer, err) : rc;
+    enum http_target_page page = order->target->page;
+    const char *lease = order->target->query.name;
+    struct msg msg = {.site = ""};
+    if (page == HTTP_TARGET_RELOAD) {
+        return shell_reload(hub_shell(order->hub), order->who, arena, answer, err);
+    }
+    if (page == HTTP_TARGET_REBALANCE) {
+        msg.kind = MSG_REBALANCE;
+        msg.rebalance.lease = lease;
+    } else {
+        msg.kind = MSG_SET_DRAIN;
+        msg.set_drain = (struct msg_set_drain){.scope = DRAIN_LEASE,
+                                               .name = lease,
+                                               .is_drained = page == HTTP_TARGET_DRAIN};
+    }
+    return hub_ask(order->hub, &msg, order->who, arena, answer, err);
 }
 
-int http_admin_rebalance(struct hub *hub, const char *who, const char *lease,
-                         const char *body, size_t n_body, struct arena *arena,
-                         const char **answer, struct err *err)
+int http_admin_change(const struct http_admin_order *order, struct arena *arena,
+                      const char **answer, struct err *err)
 {
-    struct msg msg = {.kind = MSG_REBALANCE, .site = "", .rebalance = {.lease = lease}};
-    int rc = check_empty(body, n_body, err);
-    return rc == 0 ? hub_ask(hub, &msg, who, arena, answer, err) : rc;
-}
-
-int http_admin_reload(struct hub *hub, const char *who, const char *body, size_t n_body,
-                      struct arena *arena, const char **answer, struct err *err)
-{
-    int rc = check_empty(body, n_body, err);
-    return rc == 0 ? shell_reload(hub_shell(hub), who, arena, answer, err) : rc;
+    if (order->target->page == HTTP_TARGET_RECLAIM) {
+        return set_reclaim(order, arena, answer, err);
+    }
+    int rc = check_empty(order->body, order->n_body, err);
+    return rc == 0 ? make_plain(order, arena, answer, err) : rc;
 }

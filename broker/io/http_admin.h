@@ -9,6 +9,7 @@
  *     POST /api/v1/leases/P/N/C/drain       nothing in the body, or {}
  *     POST /api/v1/leases/P/N/C/resume      likewise: ends what drain began
  *     POST /api/v1/leases/P/N/C/rebalance   likewise
+ *     POST /api/v1/reload                   likewise: reads the configuration again
  *
  * Errors: ERR_PARSE the body is none of these; and what the broker says.
  * Source: docs/design/interfaces.md "HTTP". Layer: broker/io. */
@@ -18,23 +19,17 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "broker/io/hub.h"
+#include "broker/view/broker_view.h"
 
-/* `who` gave the order. `answer`: a sentence about what was done, in the arena. */
-int http_admin_set_reclaim(struct hub *hub, const char *who, const char *body,
-                           size_t n_body, struct arena *arena, const char **answer,
-                           struct err *err) MUST_CHECK;
-/* `is_drained` false resumes the lease. */
-int http_admin_drain(struct hub *hub, const char *who, const char *lease,
-                     bool is_drained, const char *body, size_t n_body,
-                     struct arena *arena, const char **answer,
-                     struct err *err) MUST_CHECK;
-int http_admin_rebalance(struct hub *hub, const char *who, const char *lease,
-                         const char *body, size_t n_body, struct arena *arena,
-                         const char **answer, struct err *err) MUST_CHECK;
-
-/* Reads the whole configuration again, as `reconfig` does. */
-int http_admin_reload(struct hub *hub, const char *who, const char *body, size_t n_body,
-                      struct arena *arena, const char **answer,
-                      struct err *err) MUST_CHECK;
+struct http_admin_order {
+    struct hub *hub;
+    const char *who;                  /* gave the order, for its event */
+    const struct http_target *target; /* of one of the requests above */
+    const char *body;
+    size_t n_body;
+};
+/* `answer`: a sentence about what was done, in the arena. */
+int http_admin_change(const struct http_admin_order *order, struct arena *arena,
+                      const char **answer, struct err *err) MUST_CHECK;
 
 #endif

@@ -38,7 +38,7 @@ struct work {
     struct http_answer *answer;
     struct arena arena;
     struct http_target target;
-    const char *user; /* name of the token of a change */
+    struct http_caller caller; /* of a change */
     struct err err;
 };
 
@@ -282,8 +282,8 @@ static int put_metrics(struct work *work)
     return 0;
 }
 
-static int read_about(const struct http_page_source *source, struct arena *arena,
-                      struct value **value, struct err *err)
+static int read_about(const struct http_page_source *source, bool may_change,
+                      struct arena *arena, struct value **value, struct err *err)
 {
     int64_t last_event = 0;
     int rc = store_history_last(source->store, &last_event, err);
@@ -295,7 +295,8 @@ static int read_about(const struct http_page_source *source, struct arena *arena
     value_add_int(arena, *value, "last_event", last_event);
     value_add_duration(arena, *value, "sample_interval_s", source->sample_interval_ms);
     add_role(source, arena, *value);
-    bool changes = *source->tokens != NULL && !is_standby(source);
+    bool changes =
+        may_change && http_access_has_tokens(*source->access) && !is_standby(source);
     struct value *actions = value_add(arena, *value, "actions", value_object(arena));
     value_add_bool(arena, actions, "reclaim_delay", changes);
     value_add_bool(arena, actions, "drain", changes);
@@ -305,10 +306,12 @@ static int read_about(const struct http_page_source *source, struct arena *arena
 static int put_about(struct work *work)
 {
     struct value *value;
-    const char *user = tokens_find(*work->source->tokens, work->request->token);
-    int rc = read_about(work->source, &work->arena, &value, &work->err);
-    if (user != NULL) { /* a proxy may have sent the token for its user */
-        value_add_text(&work->arena, value, "user", user);
+    struct http_caller caller =
+        http_access_judge(*work->source->access, work->request, &work->arena);
+    bool may_change = caller.user == NULL || caller.refusal == 0;
+    int rc = read_about(work->source, may_change, &work->arena, &value, &work->err);
+    if (caller.user != NULL) { /* a proxy has sent the token for its user */
+        value_add_text(&work->arena, value, "user", caller.user);
     }
     if (rc == 0) {
         put_value(200, value, work->answer);
@@ -410,7 +413,7 @@ char *http_page_stream(void *arg, struct http_stream *stream, size_t *length)
     char *hello = NULL;
     arena_init(&arena);
     if (http_feed_is_new(stream)) {
-        if (read_about(source, &arena, &about, &err) < 0) {
+        if (read_about(source, true, &arena, &about, &err) < 0) {
             log_line(LOG_LEVEL_ERROR, "hello for a stream: %s", err.text);
         }
         hello = json_render(about);
@@ -428,32 +431,35 @@ static bool is_change(const struct http_request *request)
     return strcmp(request->method, "GET") != 0;
 }
 
-/* 401 if another token would help, 403 if none would. */
 static bool is_allowed(struct work *work)
 {
-    const struct tokens *tokens = *work->source->tokens;
-    work->user = tokens_find(tokens, work->request->token);
-    if (work->user != NULL) {
-        return true;
+    work->caller =
+        http_access_judge(*work->source->access, work->request, &work->arena);
+    if (work->caller.refusal != 0) {
+        http_page_complain(NULL, work->caller.refusal, work->caller.reason,
+                           work->answer);
     }
-    http_page_complain(NULL, tokens != NULL ? 401 : 403,
-                       tokens == NULL
-                           ? "nothing is changed over HTTP here: the Broker section "
-                             "names no TOKENS"
-                       : work->request->token == NULL
-                           ? "no token, expected \"Authorization: Bearer TOKEN\" with "
-                             "one of the Broker's TOKENS"
-                           : "not one of the Broker's TOKENS",
-                       work->answer);
-    return false;
+    return work->caller.refusal == 0;
 }
 
-/* Each change, also one that is refused, is one line of the log: who, what, result. */
-static int put_answer(struct work *work, int rc, const char *answer)
+/* Each change, also one that is refused, is one line of the log. */
+static int put_change(struct work *work)
 {
-    log_line(LOG_LEVEL_INFO, "http: token \"%s\": %s %.300s: %s%s", work->user,
-             work->request->method, work->request->uri, rc < 0 ? "refused: " : "",
-             rc < 0 ? work->err.text : answer);
+    const struct http_caller *caller = &work->caller;
+    bool is_proxy = caller->user != caller->token;
+    const char *answer = "";
+    const struct http_admin_order order = {
+        .hub = work->source->hub,
+        .who = arena_printf(&work->arena, "%s (HTTP)", caller->user),
+        .target = &work->target,
+        .body = work->request->body,
+        .n_body = work->request->n_body,
+    };
+    int rc = http_admin_change(&order, &work->arena, &answer, &work->err);
+    log_line(LOG_LEVEL_INFO, "http: token \"%s\"%s%s%s: %s %.300s: %s%s", caller->token,
+             is_proxy ? ", user \"" : "", is_proxy ? caller->user : "",
+             is_proxy ? "\"" : "", work->request->method, work->request->uri,
+             rc < 0 ? "refused: " : "", rc < 0 ? work->err.text : answer);
     if (rc == 0) {
         struct value *value = value_object(&work->arena);
         value_add_int(&work->arena, value, "schema_version", 1);
@@ -461,48 +467,6 @@ static int put_answer(struct work *work, int rc, const char *answer)
         put_value(200, value, work->answer);
     }
     return rc;
-}
-
-/* "alice (HTTP)", for events. */
-static const char *who(struct work *work)
-{
-    return arena_printf(&work->arena, "%s (HTTP)", work->user);
-}
-
-static int set_delay(struct work *work)
-{
-    const char *answer = "";
-    int rc = http_admin_set_reclaim(work->source->hub, who(work), work->request->body,
-                                    work->request->n_body, &work->arena, &answer,
-                                    &work->err);
-    return put_answer(work, rc, answer);
-}
-
-static int drain(struct work *work, bool is_drained)
-{
-    const char *answer = "";
-    int rc = http_admin_drain(work->source->hub, who(work), work->target.query.name,
-                              is_drained, work->request->body, work->request->n_body,
-                              &work->arena, &answer, &work->err);
-    return put_answer(work, rc, answer);
-}
-
-static int rebalance(struct work *work)
-{
-    const char *answer = "";
-    int rc = http_admin_rebalance(work->source->hub, who(work), work->target.query.name,
-                                  work->request->body, work->request->n_body,
-                                  &work->arena, &answer, &work->err);
-    return put_answer(work, rc, answer);
-}
-
-static int reload(struct work *work)
-{
-    const char *answer = "";
-    int rc =
-        http_admin_reload(work->source->hub, who(work), work->request->body,
-                          work->request->n_body, &work->arena, &answer, &work->err);
-    return put_answer(work, rc, answer);
 }
 
 /* ---------------------------------------------------------------- dispatch */
@@ -517,11 +481,10 @@ static int answer_target(struct work *work)
     case HTTP_TARGET_HISTORY:
         return put_history(work, QUERY_LEASE_HISTORY);
     case HTTP_TARGET_DRAIN:
-        return drain(work, true);
     case HTTP_TARGET_RESUME:
-        return drain(work, false);
     case HTTP_TARGET_REBALANCE:
-        return rebalance(work);
+    case HTTP_TARGET_RELOAD:
+        return put_change(work);
     case HTTP_TARGET_SITES:
         return put_listing(work, QUERY_SITES);
     case HTTP_TARGET_OVERVIEW:
@@ -533,14 +496,12 @@ static int answer_target(struct work *work)
     case HTTP_TARGET_STREAM:
         return begin_stream(work);
     case HTTP_TARGET_RECLAIM:
-        return is_change(work->request) ? set_delay(work)
+        return is_change(work->request) ? put_change(work)
                                         : put_fresh(work, QUERY_RECLAIM);
     case HTTP_TARGET_POOLS:
         return put_fresh(work, QUERY_POOLS);
     case HTTP_TARGET_PLAN:
         return put_plan(work);
-    case HTTP_TARGET_RELOAD:
-        return reload(work);
     case HTTP_TARGET_SERIES:
         return put_series(work, STORE_SERIES_ALL);
     case HTTP_TARGET_SITE_SERIES:

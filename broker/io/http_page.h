@@ -3,7 +3,8 @@
  *
  * Listings are the objects of the command line, and have `next`: the `after` of the
  * next page, null at the end. Errors are {"error":{"code","message"}}. A request that
- * changes something needs a token. A standby refuses it, and the stream, with 503.
+ * changes something needs a user who may do that (http_access.h). A standby refuses it,
+ * and the stream, with 503.
  *
  * Ownership: what the source names is borrowed.
  * Source: docs/design/interfaces.md "JSON", "HTTP". Layer: broker/io. */
@@ -13,10 +14,10 @@
 #include <stddef.h>
 
 #include "broker/broker.h"
+#include "broker/io/http_access.h"
 #include "broker/io/http_feed.h"
 #include "broker/io/hub.h"
 #include "broker/io/store/store.h"
-#include "broker/io/tokens.h"
 #include "sys/http/http.h"
 
 struct http_page_source {
@@ -26,7 +27,7 @@ struct http_page_source {
     const char *state; /* path of the store */
     struct http_feed *feed;
     const char *leader; /* of a standby: the leader's endpoint; "": not known */
-    struct tokens *const *tokens; /* the current ones; none: no changes over HTTP */
+    struct http_access *const *access; /* the current one */
     int64_t started_ms, sample_interval_ms;
 };
 

@@ -144,7 +144,7 @@ static int serve(char **argv, char *const *paths, int n_paths, bool accepts_loss
         rc = web_new(loop, setup, broker, store, hub, &web, &err);
     }
     if (rc == 0) {
-        reload = reload_new(paths, n_paths, setup, hub, web_tokens(web));
+        reload = reload_new(paths, n_paths, setup, hub, web_access(web));
     }
     if (rc < 0) {
         goto out;

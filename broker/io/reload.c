@@ -13,7 +13,7 @@ struct reload {
     int n_paths;
     const struct broker_setup *setup; /* that the broker was started with */
     struct hub *hub;
-    struct tokens **tokens;
+    struct http_access **access;
 };
 
 static int check_fixed(const struct broker_setup *now,
@@ -48,7 +48,7 @@ static int run(void *arg, const char *who, struct arena *arena, const char **tex
 {
     struct reload *reload = arg;
     struct broker_setup setup = {0};
-    struct tokens *fresh = NULL;
+    struct http_access *fresh = NULL;
     struct conf conf;
     struct arena memory; /* all that the broker keeps of it is copied */
     arena_init(&memory);
@@ -58,31 +58,31 @@ static int run(void *arg, const char *who, struct arena *arena, const char **tex
     if (rc == 0) {
         rc = check_fixed(reload->setup, &setup, err);
     }
-    if (rc == 0 && setup.tokens != NULL) {
-        rc = tokens_load(setup.tokens, &fresh, err);
+    if (rc == 0) {
+        rc = http_access_load(&setup, &fresh, err);
     }
     if (rc == 0) {
         rc = hub_reload(reload->hub, &setup, who, err);
     }
     if (rc == 0) {
-        struct tokens *old = *reload->tokens;
-        *reload->tokens = fresh;
+        struct http_access *old = *reload->access;
+        *reload->access = fresh;
         fresh = old;
         *text = arena_printf(arena, "The configuration was reloaded; warnings: %d.",
                              conf.n_warnings);
         log_line(LOG_LEVEL_NOTICE, "%s", *text);
     }
-    tokens_free(fresh);
+    http_access_free(fresh);
     arena_release(&memory);
     return rc == 0 ? 0 : err_prefix(err, "nothing is changed");
 }
 
 struct reload *reload_new(char *const *paths, int n_paths,
                           const struct broker_setup *setup, struct hub *hub,
-                          struct tokens **tokens)
+                          struct http_access **access)
 {
     struct reload *reload = mem_alloc(1, sizeof(*reload));
-    *reload = (struct reload){paths, n_paths, setup, hub, tokens};
+    *reload = (struct reload){paths, n_paths, setup, hub, access};
     shell_set_reload(hub_shell(hub), run, reload);
     return reload;
 }

@@ -3,48 +3,21 @@
 #include "broker/io/tokens.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/arena.h"
+#include "broker/io/owned_file.h"
 
 struct tokens {
     unsigned char rows[TOKENS_MAX][TOKENS_LENGTH_MAX + 1]; /* filled up with 0 */
     char names[TOKENS_MAX][TOKENS_NAME_SIZE];
+    bool are_of_proxies[TOKENS_MAX];
     int count;
 };
 
 /* ---------------------------------------------------------------- the file */
-
-static int check_file(int fd, const char *path, struct err *err)
-{
-    struct stat info;
-    if (fstat(fd, &info) != 0) {
-        return err_set(err, ERR_IO, "tokens \"%s\": %s", path, strerror(errno));
-    }
-    if (!S_ISREG(info.st_mode)) {
-        return err_set(err, ERR_IO, "tokens \"%s\": not a regular file", path);
-    }
-    if (info.st_uid != geteuid() && info.st_uid != 0) {
-        return err_set(err, ERR_DENIED,
-                       "tokens \"%s\": belongs to user %lu, expected the broker's own; "
-                       "run: chown %lu %s",
-                       path, (unsigned long)info.st_uid, (unsigned long)geteuid(),
-                       path);
-    }
-    if ((info.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
-        return err_set(err, ERR_DENIED,
-                       "tokens \"%s\": mode %03o, others than its owner may use it; "
-                       "run: chmod 600 %s, and replace the tokens if they were read",
-                       path, (unsigned)(info.st_mode & 0777), path);
-    }
-    return 0;
-}
 
 static bool is_visible(const char *text)
 {
@@ -56,6 +29,16 @@ static bool is_visible(const char *text)
     return true;
 }
 
+/* Cuts the next word off. */
+static char *take_word(char **text)
+{
+    char *word = *text + strspn(*text, " \t");
+    char *end = word + strcspn(word, " \t");
+    *text = *end != '\0' ? end + 1 : end;
+    *end = '\0';
+    return word;
+}
+
 static int take_line(struct tokens *tokens, const char *path, int line, char *text,
                      struct err *err)
 {
@@ -63,22 +46,25 @@ static int take_line(struct tokens *tokens, const char *path, int line, char *te
     if (text[0] == '\0' || text[0] == '#') {
         return 0;
     }
-    size_t n_name = strcspn(text, " \t");
-    char *token = text + n_name + strspn(text + n_name, " \t");
-    bool is_named = *token != '\0';
-    token = is_named ? token : text;
+    const char *first = take_word(&text);
+    const char *second = take_word(&text);
+    bool is_named = *second != '\0';
+    const char *token = is_named ? second : first;
+    const char *third = take_word(&text);
+    bool is_proxy = strcmp(third, "proxy") == 0;
     size_t length = strlen(token);
-    if (is_named && n_name >= TOKENS_NAME_SIZE) {
+    if (is_named && strlen(first) >= TOKENS_NAME_SIZE) {
         return err_set(err, ERR_PARSE,
                        "tokens \"%s\": line %d, expected a name of at most %d "
                        "characters before the token",
                        path, line, TOKENS_NAME_SIZE - 1);
     }
     if (length < TOKENS_LENGTH_MIN || length > TOKENS_LENGTH_MAX ||
-        !is_visible(token)) {
+        !is_visible(token) || (*third != '\0' && !is_proxy) || *text != '\0') {
         return err_set(err, ERR_PARSE,
-                       "tokens \"%s\": line %d, expected TOKEN or NAME TOKEN, with "
-                       "a token of %d to %d visible characters; make one with: openssl "
+                       "tokens \"%s\": line %d, expected TOKEN, NAME TOKEN or NAME "
+                       "TOKEN proxy, with a token of %d to %d visible characters; make "
+                       "one with: openssl "
                        "rand -hex 32",
                        path, line, TOKENS_LENGTH_MIN, TOKENS_LENGTH_MAX);
     }
@@ -87,11 +73,12 @@ static int take_line(struct tokens *tokens, const char *path, int line, char *te
                        TOKENS_MAX);
     }
     char *name = tokens->names[tokens->count];
-    snprintf(name, TOKENS_NAME_SIZE, "line %d", line);
     if (is_named) {
-        memcpy(name, text, n_name);
-        name[n_name] = '\0';
+        snprintf(name, TOKENS_NAME_SIZE, "%s", first);
+    } else {
+        snprintf(name, TOKENS_NAME_SIZE, "line %d", line);
     }
+    tokens->are_of_proxies[tokens->count] = is_proxy;
     memcpy(tokens->rows[tokens->count++], token, length);
     return 0;
 }
@@ -100,7 +87,7 @@ static int read_lines(struct tokens *tokens, FILE *file, const char *path,
                       struct err *err)
 {
     /* A longer line is too long already. */
-    char text[TOKENS_NAME_SIZE + TOKENS_LENGTH_MAX + 3];
+    char text[TOKENS_NAME_SIZE + TOKENS_LENGTH_MAX + sizeof(" proxy\r\n")];
     int rc = 0;
     for (int line = 1; rc == 0 && fgets(text, sizeof(text), file) != NULL; line++) {
         rc = take_line(tokens, path, line, text, err);
@@ -117,31 +104,19 @@ static int read_lines(struct tokens *tokens, FILE *file, const char *path,
 
 int tokens_load(const char *path, struct tokens **tokens, struct err *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) {
-        return err_set(err, ERR_IO, "tokens \"%s\": %s", path, strerror(errno));
+    FILE *file;
+    int rc = owned_file_open(path, "tokens", OWNED_FILE_SECRET, &file, err);
+    if (rc < 0) {
+        return rc;
     }
-    FILE *file = NULL;
     struct tokens *loaded = mem_alloc(1, sizeof(*loaded));
-    int rc = check_file(fd, path, err);
-    if (rc == 0) {
-        file = fdopen(fd, "r");
-        if (file == NULL) {
-            abort(); /* out of memory */
-        }
-        setvbuf(file, NULL, _IONBF, 0); /* no copy is left in a buffer */
-        rc = read_lines(loaded, file, path, err);
-    }
+    rc = read_lines(loaded, file, path, err);
     if (rc == 0) {
         *tokens = loaded;
     } else {
         tokens_free(loaded);
     }
-    if (file != NULL) {
-        fclose(file);
-    } else {
-        close(fd);
-    }
+    fclose(file);
     return rc;
 }
 
@@ -156,8 +131,9 @@ void tokens_free(struct tokens *tokens)
 /* ---------------------------------------------------------------- comparing */
 
 /* Compares all bytes of all rows, even after a match. */
-const char *tokens_find(const struct tokens *tokens, const char *token)
+const char *tokens_find(const struct tokens *tokens, const char *token, bool *is_proxy)
 {
+    *is_proxy = false;
     unsigned char asked[TOKENS_LENGTH_MAX + 1] = {0};
     size_t length = token != NULL ? strlen(token) : 0;
     if (tokens == NULL || length < TOKENS_LENGTH_MIN || length > TOKENS_LENGTH_MAX) {
@@ -173,5 +149,18 @@ const char *tokens_find(const struct tokens *tokens, const char *token)
         found += (differs == 0) * (found == 0) * (i + 1);
     }
     explicit_bzero(asked, sizeof(asked));
-    return found != 0 ? tokens->names[found - 1] : NULL;
+    if (found == 0) {
+        return NULL;
+    }
+    *is_proxy = tokens->are_of_proxies[found - 1];
+    return tokens->names[found - 1];
+}
+
+bool tokens_have_proxy(const struct tokens *tokens)
+{
+    bool have = false;
+    for (int i = 0; tokens != NULL && i < tokens->count; i++) {
+        have = have || tokens->are_of_proxies[i];
+    }
+    return have;
 }

@@ -11,7 +11,7 @@
 
 struct web {
     struct http_page_source source;
-    struct tokens *tokens;
+    struct http_access *access;
     struct http_feed *feed;
     struct http *http;
 };
@@ -42,11 +42,8 @@ int web_new(zloop_t *loop, const struct broker_setup *setup, struct broker *brok
             struct store *store, struct hub *hub, struct web **web, struct err *err)
 {
     struct web *made = mem_alloc(1, sizeof(*made));
-    int rc = 0;
     *web = made;
-    if (setup->tokens != NULL) {
-        rc = tokens_load(setup->tokens, &made->tokens, err);
-    }
+    int rc = http_access_load(setup, &made->access, err);
     if (rc < 0 || setup->http_host == NULL) {
         return rc;
     }
@@ -57,7 +54,7 @@ int web_new(zloop_t *loop, const struct broker_setup *setup, struct broker *brok
         .hub = hub,
         .state = setup->state,
         .feed = made->feed,
-        .tokens = &made->tokens,
+        .access = &made->access,
         .leader = "",
         .started_ms = daemon_now_ms(),
         .sample_interval_ms = setup->sample_interval_ms,
@@ -72,13 +69,13 @@ void web_free(struct web *web)
     }
     http_free(web->http);
     http_feed_free(web->feed);
-    tokens_free(web->tokens);
+    http_access_free(web->access);
     free(web);
 }
 
-struct tokens **web_tokens(struct web *web)
+struct http_access **web_access(struct web *web)
 {
-    return &web->tokens;
+    return &web->access;
 }
 
 void web_follow(struct web *web, struct broker *copy, const char *leader)

@@ -122,6 +122,8 @@ static struct http_request describe(struct request *request, const char *method)
         .uri = request->uri,
         .token =
             http_header_token(header_of(connection, MHD_HTTP_HEADER_AUTHORIZATION)),
+        .remote_user = header_of(connection, "X-Remote-User"),
+        .remote_groups = header_of(connection, "X-Remote-Groups"),
         .if_none_match = header_of(connection, MHD_HTTP_HEADER_IF_NONE_MATCH),
         .last_event_id = header_of(connection, "Last-Event-ID"),
         .body = request->body != NULL ? request->body : "",

@@ -43,6 +43,8 @@ struct http_request {
     const char *method;        /* "GET" also for "HEAD" */
     const char *uri;           /* unparsed, "/path?name=value" */
     const char *token;         /* of Authorization: Bearer; NULL: none */
+    const char *remote_user;   /* of X-Remote-User, as a proxy sets it; NULL: none */
+    const char *remote_groups; /* of X-Remote-Groups, likewise */
     const char *last_event_id; /* NULL: none */
     const char *if_none_match; /* NULL: none */
     const char *body;          /* ended by 0 */

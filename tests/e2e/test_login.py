@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The page behind nginx, by deploy/nginx/sublet.conf: TLS and a login. ann may make
-changes, bob may read; the broker's log says that it was ann."""
+"""The page behind nginx, by deploy/nginx/sublet.conf: TLS and a login. By HTTP_ROLES ann
+may make changes and bob may read; the broker's log says that it was ann."""
 import base64
 import http.client
 import json
@@ -13,7 +13,7 @@ import subprocess
 from browser import Browser
 from federation import BROKER, LEASE, ROOT, Federation, Skip, expect, expect_equal, free_port, main
 
-TOKEN = "0123456789abcdef-ann"
+TOKEN = "0123456789abcdef-nginx"
 PASSWORDS = {"ann": "ann's password", "bob": "bob's password"}
 
 
@@ -31,8 +31,8 @@ class Nginx:
                 hashed = subprocess.run(["openssl", "passwd", "-apr1", password], check=True,
                                         text=True, capture_output=True).stdout.strip()
                 file.write("%s:%s\n" % (user, hashed))
-        with open(self.path("roles"), "w") as file:
-            file.write('ann "Bearer %s";\n' % TOKEN)
+        with open(self.path("token"), "w") as file:
+            file.write('proxy_set_header Authorization "Bearer %s";\n' % TOKEN)
         subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
                         "-subj", "/CN=127.0.0.1", "-keyout", self.path("key"),
                         "-out", self.path("cert")], check=True, capture_output=True)
@@ -44,7 +44,7 @@ class Nginx:
                 ("/etc/ssl/sublet.pem", self.path("cert")),
                 ("/etc/ssl/private/sublet.key", self.path("key")),
                 ("/etc/nginx/sublet.htpasswd;", self.path("htpasswd") + ";"),
-                ("include /etc/nginx/sublet.roles", "include " + self.path("roles")),
+                ("include /etc/nginx/sublet.token", "include " + self.path("token")),
                 ("http://127.0.0.1:5571", "http://127.0.0.1:%d" % broker_port)):
             expect(old in text, "sublet.conf has " + old)
             text = text.replace(old, new)
@@ -93,14 +93,23 @@ port = free_port()
 nginx = None
 
 
+def write_roles(text):
+    path = os.path.join(f.dir, "roles")
+    with open(path, "w") as file:
+        file.write(text)
+    os.chmod(path, 0o644)
+
+
 def setup():
     global nginx
     tokens = os.path.join(f.dir, "tokens")
     with open(tokens, "w") as file:
-        file.write("ann %s\n" % TOKEN)
+        file.write("nginx %s proxy\n" % TOKEN)
     os.chmod(tokens, 0o600)
+    write_roles("ann change\n")
     f.configure("broker", BROKER.replace(
-        "STATE", "HTTP = 127.0.0.1:%d\nTOKENS = %s\nSTATE" % (port, tokens)))
+        "STATE", "HTTP = 127.0.0.1:%d\nTOKENS = %s\nHTTP_ROLES = %s\nSTATE" % (
+            port, tokens, os.path.join(f.dir, "roles"))))
     f.start("broker", "north", "south")
     f.wait_lease("the lease", lambda l: l["status"] == "conn")
     nginx = Nginx(f, port)
@@ -114,12 +123,18 @@ def drain_path(what="drain"):
 def test_who_reads():
     for user, status in ((None, 401), ("eve", 401), ("bob", 200), ("ann", 200)):
         expect_equal(nginx.ask("GET", "/api/v1/leases", user)[0], status, "status of %s" % user)
-    expect_equal(nginx.ask("GET", "/api/v1/about", "ann")[1]["user"], "ann", "the user")
-    expect("user" not in nginx.ask("GET", "/api/v1/about", "bob")[1], "bob has no token")
+    for user, may_change in (("ann", True), ("bob", False)):
+        about = nginx.ask("GET", "/api/v1/about", user)[1]
+        expect_equal(about["user"], user, "the user")
+        expect_equal(about["actions"], {"reclaim_delay": may_change, "drain": may_change}, user)
 
 
 def test_who_changes():
-    expect_equal(nginx.ask("POST", drain_path(), "bob")[0], 401, "bob's status")
+    # A header that says ann is the browser's, and nginx replaces it.
+    for headers in ({}, {"X_Remote_User": "ann"}, {"X_Remote_Groups": "ops"}):
+        status, answer = nginx.ask("POST", drain_path(), "bob", **headers)
+        expect_equal(status, 403, "bob's status")
+        expect('user "bob" may read only' in answer["error"]["message"], answer)
     expect(not f.lease()["drained"], "nothing is drained")
     # Not by a request that a page of somebody else made ann's browser send.
     for origin in ("cross-site", "same-site"):
@@ -131,7 +146,30 @@ def test_who_changes():
     expect_equal(nginx.ask("POST", drain_path("resume"), "ann")[0], 200, "status")
     f.wait_lease("its end", lambda l: not l["drained"])
     with open(f.log("broker")) as file:
-        expect('http: token "ann": POST %s: ' % drain_path() in file.read(), "a line of the log")
+        expect('http: token "nginx", user "ann": POST %s: ' % drain_path() in file.read(),
+               "a line of the log")
+
+
+def test_a_header_alone_is_no_proof():
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    connection.request("POST", drain_path(), headers={"X-Remote-User": "ann"})
+    answer = connection.getresponse()
+    answer.read()
+    connection.close()
+    expect_equal(answer.status, 401, "status of a request that nginx has not sent")
+    expect(not f.lease()["drained"], "nothing is drained")
+
+
+def test_roles_are_read_at_a_reload():
+    write_roles("ann read\n@ops change\nbob change\n")
+    f.ops("reconfig")
+    expect_equal(nginx.ask("POST", drain_path("resume"), "ann")[0], 403, "ann's status")
+    expect_equal(nginx.ask("POST", drain_path("resume"), "bob")[0], 200, "bob's status")
+    write_roles("ann changes\n")
+    expect("expected USER or @GROUP" in f.ops("reconfig", code=1).stderr, "a wrong line is refused")
+    expect_equal(nginx.ask("POST", drain_path("resume"), "bob")[0], 200, "and changes nothing")
+    write_roles("ann change\n")
+    f.ops("reconfig")
 
 
 def test_the_stream_is_not_held_back():
@@ -146,6 +184,19 @@ def test_the_stream_is_not_held_back():
         expect(line != b"", "the stream has ended after %r" % text)
         text += line
     connection.close()
+
+
+def test_a_reader_sees_no_button():
+    browser = Browser()
+    try:
+        url = "http://127.0.0.1:%d/?lease=%s" % (nginx.plain_port, LEASE)
+        browser.open(url, login={"username": "bob", "password": PASSWORDS["bob"]})
+        browser.wait("document.getElementById('lease-body').innerText.includes('bob may read only.')")
+        expect(browser.evaluate("[...document.querySelectorAll('#lease-body button')].filter("
+                           "(b) => /Drain|Rebalance|delay/.test(b.innerText)).every((b) => b.disabled)"),
+               "no change can be made")
+    finally:
+        browser.close()
 
 
 def test_the_page_needs_no_token():
@@ -170,8 +221,9 @@ def test_the_page_needs_no_token():
 
 
 try:
-    main(test_who_reads, test_who_changes, test_the_stream_is_not_held_back,
-         test_the_page_needs_no_token, shared=f, setup=setup)
+    main(test_who_reads, test_who_changes, test_a_header_alone_is_no_proof,
+         test_the_stream_is_not_held_back, test_a_reader_sees_no_button,
+         test_the_page_needs_no_token, test_roles_are_read_at_a_reload, shared=f, setup=setup)
 finally:
     if nginx is not None:
         nginx.close()

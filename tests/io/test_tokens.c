@@ -44,20 +44,28 @@ static int load(const char *text, unsigned mode, struct tokens **tokens,
     return tokens_load(path, tokens, err);
 }
 
+static const char *find(const struct tokens *tokens, const char *token)
+{
+    bool is_proxy = true;
+    const char *name = tokens_find(tokens, token, &is_proxy);
+    assert_false(is_proxy);
+    return name;
+}
+
 static void test_matching(void **state)
 {
     struct tokens *tokens = NULL;
     struct err err;
     assert_int_equal(
         load("# of ops\n" TOKEN "\n\r\n" OTHER "\r\n", 0600, &tokens, &err), 0);
-    assert_non_null(tokens_find(tokens, TOKEN));
-    assert_non_null(tokens_find(tokens, OTHER));
-    assert_null(tokens_find(tokens, TOKEN "0"));
-    assert_null(tokens_find(tokens, "0123456789abcdef0123456789abcde"));
-    assert_null(tokens_find(tokens, "# of ops"));
-    assert_null(tokens_find(tokens, ""));
-    assert_null(tokens_find(tokens, NULL));
-    assert_null(tokens_find(NULL, TOKEN));
+    assert_non_null(find(tokens, TOKEN));
+    assert_non_null(find(tokens, OTHER));
+    assert_null(find(tokens, TOKEN "0"));
+    assert_null(find(tokens, "0123456789abcdef0123456789abcde"));
+    assert_null(find(tokens, "# of ops"));
+    assert_null(find(tokens, ""));
+    assert_null(find(tokens, NULL));
+    assert_null(find(NULL, TOKEN));
     tokens_free(tokens);
 }
 
@@ -68,10 +76,36 @@ static void test_names(void **state)
     struct err err;
     assert_int_equal(
         load("alice \t" TOKEN "\n# of ops\n" OTHER "\n", 0600, &tokens, &err), 0);
-    assert_string_equal(tokens_find(tokens, TOKEN), "alice");
-    assert_string_equal(tokens_find(tokens, OTHER), "line 3");
-    assert_null(tokens_find(tokens, "alice \t" TOKEN));
+    assert_string_equal(find(tokens, TOKEN), "alice");
+    assert_string_equal(find(tokens, OTHER), "line 3");
+    assert_null(find(tokens, "alice \t" TOKEN));
     tokens_free(tokens);
+}
+
+/* A third word marks the token of a reverse proxy, and no other word does. */
+static void test_proxies(void **state)
+{
+    struct tokens *tokens = NULL;
+    struct err err;
+    bool is_proxy = false;
+    assert_int_equal(
+        load("alice " TOKEN "\nnginx " OTHER " \tproxy\n", 0600, &tokens, &err), 0);
+    assert_string_equal(tokens_find(tokens, OTHER, &is_proxy), "nginx");
+    assert_true(is_proxy);
+    assert_string_equal(find(tokens, TOKEN), "alice");
+    assert_true(tokens_have_proxy(tokens));
+    tokens_free(tokens);
+    assert_int_equal(load("proxy " TOKEN "\n", 0600, &tokens, &err), 0);
+    assert_string_equal(find(tokens, TOKEN), "proxy");
+    assert_false(tokens_have_proxy(tokens));
+    assert_false(tokens_have_proxy(NULL));
+    tokens_free(tokens);
+    static const char *const refused[] = {
+        "nginx " OTHER " Proxy\n", "nginx " OTHER " proxy yes\n", OTHER " proxy\n"};
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+        assert_int_equal(load(refused[i], 0600, &tokens, &err), ERR_PARSE);
+        assert_non_null(strstr(err.text, "line 1, expected TOKEN, NAME TOKEN"));
+    }
 }
 
 static void test_refused_files(void **state)
@@ -81,7 +115,7 @@ static void test_refused_files(void **state)
     struct tokens *tokens = NULL;
     struct err err = {0};
     assert_int_equal(load(longest, 0600, &tokens, &err), 0);
-    assert_non_null(tokens_find(tokens, longest));
+    assert_non_null(find(tokens, longest));
     tokens_free(tokens);
     longest[TOKENS_LENGTH_MAX] = 'x';
     const struct {
@@ -114,8 +148,8 @@ static void test_refused_files(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_matching),
-                                       cmocka_unit_test(test_names),
-                                       cmocka_unit_test(test_refused_files)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_matching), cmocka_unit_test(test_names),
+        cmocka_unit_test(test_proxies), cmocka_unit_test(test_refused_files)};
     return cmocka_run_group_tests(tests, make_file, remove_file);
 }

@@ -61,7 +61,7 @@ function keepToken(token) {
   setText(sign, kept ? 'Forget token' : 'Token');
 }
 
-// A proxy has asked for a login, and adds the user's token to each request.
+// A proxy has asked for a login, and adds a token to each request.
 function proxyUser() {
   return known.about?.user;
 }

@@ -150,7 +150,8 @@ async function load() {
   if (mine !== generation) {
     return;
   }
-  known.about.user = about.user; // whose token a proxy adds to the requests
+  known.about.user = about.user; // for whom a proxy sends the requests
+  known.about.actions = about.actions;
   known.leases = new Map([...ended, ...leases].map((row) => [row.id, row]));
   known.sites = new Map(sites.map((row) => [row.site, row]));
   known.events = events.reverse();

@@ -94,8 +94,9 @@ function drawFacts(lease) {
   built.rebalance.disabled = !actions.drain || lease.state !== 'active' || lease.type === 'pool';
   setText(built.drain, lease.drained ? 'Resume …' : 'Drain …');
   built.drain.disabled = !actions.drain || (lease.state === 'ended' && !lease.drained);
-  setText(built.hint, !actions.reclaim_delay ? 'Nothing is changed over HTTP here: the Broker section names no TOKENS.'
-    : '');
+  setText(built.hint, actions.reclaim_delay ? ''
+    : known.about?.user !== undefined ? `${known.about.user} may read only.`
+    : 'Nothing is changed over HTTP here: the Broker section names no TOKENS.');
 }
 
 async function drawTimeline(lease) {
