@@ -53,7 +53,7 @@ function drawQueues() {
   return drawPart('Queues', `${shown}-queues`, [['Queue', (queue) => queue.queue], ['Status', (queue) => queue.status],
     ['Priority', (queue) => queue.priority, true], ['Pending', (queue) => queue.pend, true],
     ['Running', (queue) => queue.run, true], ['Suspended', (queue) => queue.susp, true]],
-  overview.queues, 'The site has no queue.', firstOf(overview.queues, overview.n_queues, 'queue') || 'Slots of jobs are counted.');
+  overview.queues, 'The site has no queue.', firstOf(overview.queues, overview.n_queues, 'queue') || 'Pending, running and suspended are slots of jobs.');
 }
 
 function drawPending() {
