@@ -386,6 +386,10 @@ static void cause_fault(struct play *play, const struct statement *at)
     case STATEMENT_CRASH:
         world_fault_crash(play->world, at->site, at->ms);
         break;
+    case STATEMENT_SPLIT_BRAIN:
+        log_fault(play, at, target);
+        world_fault_split_brain(play->world, at->ms);
+        break;
     case STATEMENT_RESTORE:
         log_fault(play, at, target);
         world_fault_restore(play->world, at->site, at->ms);
@@ -462,6 +466,7 @@ bool play_action_run(struct play *play, const struct play_action *action)
     case STATEMENT_FAIL:
     case STATEMENT_FAILURES:
     case STATEMENT_SLOW:
+    case STATEMENT_SPLIT_BRAIN:
     case STATEMENT_RESTORE:
     case STATEMENT_BACKUP:
         cause_fault(play, at);

@@ -68,7 +68,8 @@ enum statement_kind {
     STATEMENT_FAIL,     /* of a host: its machine, disk, agent or guards */
     STATEMENT_FAILURES, /* likewise, at random */
     STATEMENT_SLOW,     /* a host */
-    STATEMENT_RESTORE,  /* ... and the last */
+    STATEMENT_SPLIT_BRAIN,
+    STATEMENT_RESTORE, /* ... and the last */
     STATEMENT_BACKUP,
     STATEMENT_BATCH,
     STATEMENT_EXPECT,

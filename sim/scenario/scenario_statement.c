@@ -363,10 +363,15 @@ static bool read_reload(struct scenario_reading *reading)
     return read_site_word(reading, true);
 }
 
-/* partition SITE T, crash SITE|broker T */
+/* partition SITE T, crash SITE|broker T, split-brain broker T */
 static bool read_absence(struct scenario_reading *reading)
 {
-    return read_site_word(reading, reading->to->kind == STATEMENT_CRASH) &&
+    enum statement_kind kind = reading->to->kind;
+
+    return read_site_word(reading, kind != STATEMENT_PARTITION) &&
+           (kind != STATEMENT_SPLIT_BRAIN || reading->to->site < 0 ||
+            scenario_options_complain(reading, "\"%s\", expected broker",
+                                      scenario_options_word(reading, FIRST))) &&
            read_time(reading, FIRST + 1);
 }
 
@@ -471,6 +476,7 @@ static const struct verb verbs[] = {
     {"reload", STATEMENT_RELOAD, "SITE|broker FILE", 2, 2, read_reload},
     {"partition", STATEMENT_PARTITION, "SITE TIME", 2, 2, read_absence},
     {"crash", STATEMENT_CRASH, "SITE|broker TIME", 2, 2, read_absence},
+    {"split-brain", STATEMENT_SPLIT_BRAIN, "broker TIME", 2, 2, read_absence},
     {"loss", STATEMENT_LOSS, "PROBABILITY", 1, 1, read_chance},
     {"repeat", STATEMENT_REPEAT, "PROBABILITY", 1, 1, read_chance},
     {"delay", STATEMENT_DELAY, "TIME", 1, 1, read_delay},

@@ -15,14 +15,16 @@
 #include "model/msg.h"
 
 enum agenda_kind {
-    AGENDA_MESSAGE,     /* daemon to daemon */
-    AGENDA_TO_HOST,     /* site `from` to its host `to` */
-    AGENDA_FROM_HOST,   /* host `from` to its site `to` */
-    AGENDA_RUN_END,     /* the work of run `number` on host `to` is done */
-    AGENDA_WRITTEN,     /* output of job `number` of site `to` is on disk */
-    AGENDA_RESTART,     /* daemon `to` comes back */
-    AGENDA_HOST_TICK,   /* heartbeat of host `to` */
-    AGENDA_HOST_RETURN, /* the agent of host `to` is started again */
+    AGENDA_MESSAGE,       /* daemon to daemon */
+    AGENDA_TO_HOST,       /* site `from` to its host `to` */
+    AGENDA_FROM_HOST,     /* host `from` to its site `to` */
+    AGENDA_RUN_END,       /* the work of run `number` on host `to` is done */
+    AGENDA_WRITTEN,       /* output of job `number` of site `to` is on disk */
+    AGENDA_RESTART,       /* daemon `to` comes back */
+    AGENDA_HOST_TICK,     /* heartbeat of host `to` */
+    AGENDA_HOST_RETURN,   /* the agent of host `to` is started again */
+    AGENDA_LEAVE_DEPOSED, /* site `to` connects to the new one of two brokers */
+    AGENDA_DEPOSED_END,
 };
 
 struct agenda_item {
@@ -31,6 +33,7 @@ struct agenda_item {
     enum agenda_kind kind;
     int from, to;
     uint64_t number;
+    bool is_to_deposed;    /* message to the deposed one of two brokers */
     struct posted *posted; /* of a message */
 };
 

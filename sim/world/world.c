@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "sim/world/world_daemon.h"
+#include "sim/world/world_deposed.h"
 #include "sim/world/world_host.h"
 
 static struct peer sender(const struct world *world, const struct agenda_item *item)
@@ -30,12 +31,21 @@ static void deliver(struct world *world, const struct agenda_item *item)
 
     if (item->kind == AGENDA_TO_HOST) {
         executor_message(world->hosts[item->to].executor, msg, world->now_ms);
-    } else {
-        world_daemon_take(world, item->to,
-                          &(struct event){.kind = EVENT_MESSAGE,
-                                          .now_ms = world->now_ms,
-                                          .from = sender(world, item),
-                                          .msg = msg});
+        return;
+    }
+    if (item->is_to_deposed && !world->deposed.exists) {
+        return;
+    }
+    if (item->is_to_deposed) {
+        world_deposed_swap(world);
+    }
+    world_daemon_take(world, item->to,
+                      &(struct event){.kind = EVENT_MESSAGE,
+                                      .now_ms = world->now_ms,
+                                      .from = sender(world, item),
+                                      .msg = msg});
+    if (item->is_to_deposed) {
+        world_deposed_swap(world);
     }
 }
 
@@ -65,6 +75,12 @@ static void happen(struct world *world, const struct agenda_item *item)
         if (world->hosts[item->to].back_ms <= world->now_ms) {
             executor_return(world->hosts[item->to].executor, world->now_ms);
         }
+        break;
+    case AGENDA_LEAVE_DEPOSED:
+        world_deposed_leave(world, item->to);
+        break;
+    case AGENDA_DEPOSED_END:
+        world_deposed_end(world);
         break;
     case AGENDA_HOST_TICK:
         executor_tick(world->hosts[item->to].executor, world->now_ms);
@@ -112,7 +128,7 @@ static bool end_batches(struct world *world)
         world_daemon_end_batch(world, BROKER, false);
         is_any = true;
     }
-    return is_any;
+    return world_deposed_end_batch(world) || is_any;
 }
 
 static bool tick_broker(struct world *world)
@@ -135,6 +151,9 @@ static int64_t next_instant(const struct world *world)
 {
     int64_t least_ms = agenda_next_ms(&world->agenda);
 
+    if (world_deposed_wake_ms(world) < least_ms) {
+        least_ms = world_deposed_wake_ms(world);
+    }
     for (int i = 0; i <= world->n_sites; i++) {
         if (wake_ms(world, i) < least_ms) {
             least_ms = wake_ms(world, i);
@@ -193,6 +212,7 @@ void world_free(struct world *world)
     if (!world) {
         return;
     }
+    world_deposed_end(world);
     for (int i = 0; i <= world->n_sites; i++) {
         if (world_state_is_up(world, i)) {
             world_daemon_stop(world, i);

@@ -108,6 +108,10 @@ void world_host_set_command(struct world *world, const char *program, int64_t ms
 void world_host_mend_commands(struct world *world);
 /* The time at which a daemon is up again; now if it is up. */
 int64_t world_back_ms(const struct world *world, int site);
+/* For `for_ms` two brokers lead at once, each on a store of its own; what the first one
+ * stores is lost. Nothing happens if the broker is down, or if there are two already.
+ */
+void world_fault_split_brain(struct world *world, int64_t for_ms);
 /* Cuts the site off from the broker for `for_ms`. */
 void world_fault_partition(struct world *world, int site, int64_t for_ms);
 /* The daemon's disk is saved; a restore restarts the daemon with that disk. Without a
@@ -145,6 +149,7 @@ struct world_counts {
     /* Journals of sites, leases and runs that administrators have decided about; the
      * broker's store. */
     uint64_t restored, recovered, orphans, broker_restored;
+    uint64_t split_brains;
 };
 struct world_counts world_counts(const struct world *world);
 

@@ -12,6 +12,12 @@
 
 #include "sim/world/world_net.h"
 
+/* It leads, and another broker does, too: what it stores is lost. */
+static bool is_deposed(const struct world *world, int daemon)
+{
+    return daemon == BROKER && world->deposed.is_in_place;
+}
+
 static void store_all(struct world *world, int daemon, const struct effects *effects)
 {
     struct disk *disk =
@@ -25,6 +31,9 @@ static void store_all(struct world *world, int daemon, const struct effects *eff
             continue;
         }
         disk_store(disk, &effect->row);
+        if (is_deposed(world, daemon)) {
+            continue;
+        }
         if (effect->row.kind == ROW_CPUS) {
             world_host_set_cpus(world, daemon - 1, &effect->row.cpus);
         }
@@ -123,7 +132,7 @@ static void check(struct world *world, int daemon, bool is_restarted)
 {
     struct invariants_text text = WORLD_TEXT(world);
 
-    if (!world_state_is_up(world, daemon)) {
+    if (!world_state_is_up(world, daemon) || is_deposed(world, daemon)) {
         return;
     }
     if (daemon != BROKER) {
@@ -149,7 +158,8 @@ static void finish_batch(struct world *world, int daemon, bool is_restarted)
 {
     struct world_batch *batch = &world->batches[daemon];
     struct effects effects = batch->effects;
-    bool is_crash = rng_below(&world->rng, 10000) < world->options.crash_in_10000;
+    bool is_crash = rng_below(&world->rng, 10000) < world->options.crash_in_10000 &&
+                    !is_deposed(world, daemon);
     int n_done = effects.count;
 
     /* its messages may begin the next batch */

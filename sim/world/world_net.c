@@ -35,6 +35,12 @@ static bool pass_codec(struct world *world, const struct msg *msg, bool is_to_br
     return is_well;
 }
 
+/* Its connection is to the deposed one of two brokers. */
+static bool is_with_deposed(const struct world *world, int daemon)
+{
+    return world->deposed.exists && world->sites[daemon - 1].is_with_deposed;
+}
+
 static void post(struct world *world, const struct msg *msg, enum agenda_kind kind,
                  int from, int to, int64_t at_ms)
 {
@@ -50,10 +56,15 @@ static void post(struct world *world, const struct msg *msg, enum agenda_kind ki
     } else {
         msg_copy(&posted->arena, msg, &posted->msg);
     }
-    agenda_add(
-        &world->agenda,
-        (struct agenda_item){
-            .at_ms = at_ms, .kind = kind, .from = from, .to = to, .posted = posted});
+    agenda_add(&world->agenda,
+               (struct agenda_item){.at_ms = at_ms,
+                                    .kind = kind,
+                                    .from = from,
+                                    .to = to,
+                                    .is_to_deposed = kind == AGENDA_MESSAGE &&
+                                                     to == BROKER &&
+                                                     is_with_deposed(world, from),
+                                    .posted = posted});
 }
 
 static bool is_cut(const struct world *world, int daemon)
@@ -72,7 +83,8 @@ static void post_far(struct world *world, const struct msg *msg, int from, int t
     int copies = 1 + is_by_chance(world, world->options.repeat_in_10000);
 
     world->counts.messages++;
-    if (is_cut(world, from) || is_cut(world, to)) {
+    if (is_cut(world, from) || is_cut(world, to) ||
+        (from == BROKER && is_with_deposed(world, to) != world->deposed.is_in_place)) {
         world->counts.lost++;
         return;
     }
@@ -139,7 +151,7 @@ void world_net_send(struct world *world, int daemon, const struct peer *to,
         break;
     case PEER_SITE:
         target = world_state_find_site(world, to->name);
-        if (msg->kind == MSG_CONTRACT) {
+        if (msg->kind == MSG_CONTRACT && !world->deposed.is_in_place) {
             invariants_contract_sent(world->invariants, msg->contract.lease,
                                      msg->contract.epoch);
         }

@@ -36,8 +36,9 @@ struct world_site {
     int roles;       /* in the broker's configuration */
     bool was_member; /* in its previous configuration */
     int64_t cut_until_ms;
-    int64_t back_ms;  /* while it is down */
-    bool is_restored; /* it is down, and starts with a restored journal */
+    int64_t back_ms;      /* while it is down */
+    bool is_restored;     /* it is down, and starts with a restored journal */
+    bool is_with_deposed; /* its connection is to the deposed broker */
 };
 
 struct world_host {
@@ -55,6 +56,15 @@ struct world_command {
     struct executor_command how;
 };
 
+/* The other one of two brokers that lead at once (world_deposed.h). */
+struct world_deposed {
+    bool exists;
+    struct broker *broker;
+    struct disk *disk;
+    struct world_batch batch;
+    bool is_in_place; /* of BROKER now, and these are the new one's */
+};
+
 struct world {
     struct world_options options;
     struct rng rng;
@@ -65,6 +75,7 @@ struct world {
     struct broker *broker; /* NULL: down */
     struct disk *broker_disk, *backup;
     int64_t broker_back_ms; /* while it is down */
+    struct world_deposed deposed;
     struct world_site *sites;
     int *by_name; /* their indices, by name */
     int n_sites;

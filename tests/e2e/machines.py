@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Machines for tests: namespaces of their own for mounts, processes, network and name,
-joined by virtual cables. The first machine has a cable to each of the others.
+joined by virtual cables. The first machine has a cable to each of the others, and passes on
+what these send to one another.
 
     with Machines("alpha", "beta") as machines:
         machines["alpha"].run("getent hosts beta")
@@ -183,11 +184,11 @@ class Machines(dict):
                 check=True, capture_output=True, text=True)
         except subprocess.CalledProcessError as error:
             raise Skip("no virtual cable can be made here: " + error.stderr) from None
-        first.run("ip link set eth{0} up && ip route add 10.77.{0}.1 dev eth{0} src 10.77.0.1"
-                  .format(i))
-        machine.run("ip link set lo up; ip addr add 10.77.%d.1/32 dev eth0; "
-                    "ip link set eth0 up; ip route add 10.77.0.1 dev eth0 src 10.77.%d.1"
-                    % (i, i))
+        first.run("ip link set eth{0} up && ip route add 10.77.{0}.1 dev eth{0} src 10.77.0.1 && "
+                  "echo 1 >/proc/sys/net/ipv4/ip_forward".format(i))
+        machine.run("ip link set lo up; ip addr add 10.77.{0}.1/32 dev eth0; "
+                    "ip link set eth0 up; ip route add 10.77.0.1 dev eth0 src 10.77.{0}.1 && "
+                    "ip route add 10.77.0.0/16 via 10.77.0.1 dev eth0 src 10.77.{0}.1".format(i))
 
     def close(self):
         for machine in self.values():

@@ -44,8 +44,8 @@ def pid_of(unit):
         return None
 
 
-def environment_of(keys):
-    words = dict(os.environ)
+def environment_of(keys, **words_of_user):
+    words = dict(os.environ, **words_of_user)
     host = os.uname().nodename
     for line in keys.get("Environment", []):
         for word in shlex.split(line.replace("%l", host.partition(".")[0])):
@@ -83,7 +83,7 @@ def start(unit):
             os.makedirs(place + name, 0o755, exist_ok=True)
             os.chmod(place + name, int(keys.get(kind + "DirectoryMode", ["755"])[0], 8))
             os.chown(place + name, account.pw_uid, account.pw_gid)
-    words = environment_of(keys)
+    words = environment_of(keys, HOME=account.pw_dir, USER=account.pw_name)
     os.makedirs(RUN, exist_ok=True)
     begin = os.path.getsize(log_of(unit)) if os.path.exists(log_of(unit)) else 0
     with open(log_of(unit), "ab") as log:
@@ -127,6 +127,22 @@ def restart(unit):
     return stop(unit) or start(unit)
 
 
+def kill(unit):
+    pid = pid_of(unit)
+    if pid:
+        os.kill(pid, signal.SIGKILL)
+        while pid_of(unit) == pid:
+            time.sleep(0.05)
+    return 0
+
+
+def control_postgresql(verb):
+    """Debian's own command, for each of its clusters."""
+    clusters = subprocess.run(["pg_lsclusters", "-h"], check=True, text=True, capture_output=True)
+    return max(subprocess.call(["pg_ctlcluster", "--skip-systemctl-redirect", *line.split()[:2], verb])
+               for line in clusters.stdout.splitlines())
+
+
 def main():
     words = [word for word in sys.argv[1:] if not word.startswith("-")]
     if os.path.basename(sys.argv[0]) == "journalctl":
@@ -135,7 +151,9 @@ def main():
                 sys.stdout.write(log.read())
         return 0
     verb, units = (words[0] if words else ""), [w.removesuffix(".service") for w in words[1:]]
-    verbs = {"start": start, "stop": stop, "restart": restart, "reload": reload,
+    if units == ["postgresql"]:
+        return control_postgresql(verb)
+    verbs = {"start": start, "stop": stop, "restart": restart, "reload": reload, "kill": kill,
              "try-restart": lambda unit: restart(unit) if pid_of(unit) else 0,
              "is-active": lambda unit: 0 if pid_of(unit) else 3}
     if verb not in verbs:

@@ -13,7 +13,16 @@ from machines import Machines, needs
 
 # What apt-get install does with the packages, beyond their files.
 APT_GET = """#!/bin/sh
-systemd-sysusers && systemd-tmpfiles --create /usr/lib/tmpfiles.d/sublet-*.conf
+set -e
+case $* in
+*postgresql*)
+    make-ssl-cert generate-default-snakeoil
+    pg_lsclusters -h | while read -r version name rest; do pg_dropcluster "$version" "$name"; done
+    pg_createcluster "$(ls /usr/lib/postgresql | sort -V | tail -n 1)" main >/dev/null
+    systemctl start postgresql
+    ;;
+*) systemd-sysusers && systemd-tmpfiles --create /usr/lib/tmpfiles.d/sublet-*.conf ;;
+esac
 """
 
 
@@ -35,28 +44,34 @@ def stage():
     return files
 
 
-def run_guide(name, *machines, user=None):
-    """`user` is one that the guide takes for granted."""
+def run_guides(names, *machines, user=None):
+    """On the same machines. `user` is one that the guides take for granted."""
     files = stage()
     try:
         with Machines(*machines, files=files) as made:
             for machine in machines if user else ():
                 made[machine].run("useradd --create-home " + user)
-            guide.run(made, name)
+            for name in names:
+                guide.run(made, name)
     finally:
         shutil.rmtree(files)
 
 
 def test_two_sites():
-    run_guide("two-sites.md", "alpha", "beta")
+    run_guides(["two-sites.md"], "alpha", "beta")
 
 
 def test_tutorial():
-    run_guide("tutorial.md", "demo", user="ana")
+    run_guides(["tutorial.md"], "demo", user="ana")
+
+
+def test_standby():
+    needs("pg_ctlcluster", "pg_createcluster")
+    run_guides(["two-sites.md", "standby.md"], "alpha", "beta", "delta")
 
 
 def test_many_hosts():
-    run_guide("many-hosts.md", "alpha", "gamma")
+    run_guides(["many-hosts.md"], "alpha", "gamma")
 
 
 def test_reading_guides():
@@ -72,4 +87,5 @@ def test_reading_guides():
     expect(any("End Member" in step.command for step in steps), "here-documents are read")
 
 
-main(test_reading_guides, test_tutorial, test_two_sites, test_many_hosts, at_once=2)
+main(test_reading_guides, test_tutorial, test_two_sites, test_many_hosts, test_standby,
+     at_once=2)

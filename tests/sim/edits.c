@@ -139,9 +139,9 @@ bool edits_is_restored(const struct texts *texts)
 void edits_drop_faults(struct texts *texts)
 {
     static const char *const faults[] = {
-        " loss ",  " repeat ",    " reorder ", " delay ",   " crashes ",
-        " crash ", " partition ", " backup ",  " restore ", " slots ",
-        " fail ",  " failures ",  " slow "};
+        " loss ",  " repeat ",    " reorder ", " delay ",      " crashes ",
+        " crash ", " partition ", " backup ",  " restore ",    " slots ",
+        " fail ",  " failures ",  " slow ",    " split-brain "};
     struct edits_lines lines;
 
     edits_split(texts_find(texts, TEXTS_SCENARIO), &lines);

@@ -435,7 +435,9 @@ static void write_fault(struct maker *maker, int self)
         maker_say(maker, "crash s%d %ds\n", self + 1, maker_between(maker, 1, 20));
         break;
     case 3:
-        maker_say(maker, "crash broker %ds\n", maker_between(maker, 1, 20));
+        maker_say(maker, "%s broker %ds\n",
+                  maker_chance(maker, 50) ? "split-brain" : "crash",
+                  maker_between(maker, 1, 20));
         break;
     default:
         if (maker->has_backup && maker_chance(maker, 50)) {

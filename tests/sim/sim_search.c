@@ -207,6 +207,7 @@ static void print_faults(const struct world_counts *counts)
         {"leases recovered", counts->recovered},
         {"runs adopted or ended", counts->orphans},
         {"stores of the broker restored", counts->broker_restored},
+        {"two brokers at once", counts->split_brains},
     };
 
     printf("drawn:");
@@ -299,7 +300,7 @@ static void test_first_seeds(void **state)
     assert_true(report.counts.machines > 0 && report.counts.disks > 0);
     assert_true(report.counts.slowed > 0 && report.counts.between > 0);
     assert_true(report.counts.restored > 0 && report.counts.recovered > 0);
-    assert_true(report.counts.orphans > 0);
+    assert_true(report.counts.orphans > 0 && report.counts.split_brains > 0);
 }
 
 static int is_name(const struct dirent *entry)
