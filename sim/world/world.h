@@ -125,6 +125,7 @@ void world_fault_restore(struct world *world, int site, int64_t down_ms);
  * --adopt) for each run without a job. */
 void world_fault_recover(struct world *world, int site, bool is_adopted);
 /* It accepts that its journal has lost changes: jobs that may have started may start.
+ * Nothing happens while a host is away, since it may have a run that nobody else knows.
  */
 void world_fault_accept_loss(struct world *world, int site);
 /* Something of the host dies, and is started again after `down_ms`. Messages between

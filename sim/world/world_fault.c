@@ -158,6 +158,18 @@ static void decide_orphans(struct world *world, int site, bool is_adopted)
     arena_release(&arena);
 }
 
+/* A host that is away may have a run that nobody else knows (docs/operations.md). */
+static bool are_all_connected(const struct world *world)
+{
+    for (int i = 0; i < world->n_hosts; i++) {
+        if (!world->hosts[i].is_absent &&
+            !executor_is_connected(world->hosts[i].executor)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* `sublet runs --accept-loss`: jobs that waited for this may start. */
 void world_fault_accept_loss(struct world *world, int site)
 {
@@ -166,7 +178,7 @@ void world_fault_accept_loss(struct world *world, int site)
         .site = "",
         .orphan = {.request = 1, .order = ORPHAN_ACCEPT_LOSS, .host = ""}};
 
-    if (world_state_is_up(world, site + 1)) {
+    if (world_state_is_up(world, site + 1) && are_all_connected(world)) {
         world_client_ask(world, site, "root", &msg, NULL, NULL);
     }
 }

@@ -421,11 +421,36 @@ static int wanted_after_refusal(const struct job *job)
                : 0;
 }
 
+/* The host tells the code of the last resize. If the journal has lost later ones, the
+ * code of this one is not known, and the job keeps all slots that it may have. */
+static int code_of(const struct job *job, const struct run *run)
+{
+    if (run->resize_done == job->resize.number) {
+        return run->resize_code;
+    }
+    return job->resize.event == RESIZE_GROW ? 0 : RESIZE_NOT_NOW;
+}
+
+/* Slots that the run has and that are not on record (runs_orphan_found) are the job's,
+ * and no number of a lost resize is used again. */
+static void keep_found(struct arena *arena, const struct job *job,
+                       const struct run *run, struct allocation *hosts,
+                       struct job_resize *over)
+{
+    struct allocation found =
+        allocation_take(arena, run->hosts, run->n_hosts, job->hosts, job->n_hosts);
+    *hosts =
+        allocation_add(arena, hosts->hosts, hosts->n_hosts, found.hosts, found.n_hosts);
+    if (found.n_hosts > 0 || run->resize_done > over->number) {
+        over->number = run->resize_done + 1; /* it may be on its way to the guard */
+    }
+}
+
 void resize_requests_answered(struct resize_requests *requests, struct job *job,
                               struct run *run, int64_t now_ms, struct effects *effects)
 {
     struct arena *arena = &effects->arena;
-    int code = run->resize_code;
+    int code = code_of(job, run);
     bool is_growth = job->resize.event == RESIZE_GROW;
     const char *what = describe(arena, &job->resize, code);
     struct job_resize over = {.number = job->resize.number,
@@ -439,6 +464,7 @@ void resize_requests_answered(struct resize_requests *requests, struct job *job,
     } else if (code != 0) {
         over.max_slots = wanted_after_refusal(job);
     }
+    keep_found(arena, job, run, &hosts, &over);
     job_table_resize(requests->parts.jobs, job, hosts.hosts, hosts.n_hosts, &over);
     job_store(job, effects);
     history_resized(requests->parts.history, job, what, effects);
