@@ -20,7 +20,7 @@ void world_deposed_swap(struct world *world)
     deposed->is_in_place = !deposed->is_in_place;
 }
 
-void world_fault_split_brain(struct world *world, int64_t for_ms)
+void world_deposed_begin(struct world *world, int64_t for_ms)
 {
     struct world_deposed *deposed = &world->deposed;
 

@@ -16,6 +16,8 @@
 
 /* Puts the other broker in the place of BROKER. Call it in pairs. */
 void world_deposed_swap(struct world *world);
+/* world_fault_split_brain */
+void world_deposed_begin(struct world *world, int64_t for_ms);
 /* The site ends its connection to the deposed broker and connects to the new one. */
 void world_deposed_leave(struct world *world, int site);
 /* The deposed broker ends; if there is none, nothing happens. */

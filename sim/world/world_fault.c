@@ -5,6 +5,7 @@
 
 #include "base/value.h"
 #include "sim/world/world_daemon.h"
+#include "sim/world/world_deposed.h"
 
 static bool has_faults(const struct world_options *options)
 {
@@ -33,6 +34,11 @@ void world_fault_crash(struct world *world, int site, int64_t down_ms)
 {
     world_daemon_end_batch(world, site + 1, false);
     world_daemon_crash(world, site + 1, down_ms);
+}
+
+void world_fault_split_brain(struct world *world, int64_t for_ms)
+{
+    world_deposed_begin(world, for_ms);
 }
 
 void world_fault_partition(struct world *world, int site, int64_t for_ms)
