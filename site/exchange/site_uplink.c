@@ -185,6 +185,9 @@ bool site_uplink_welcome(struct site_uplink *uplink, const struct msg *msg,
                     msg->welcome.text[0] != '\0' ? msg->welcome.text : "no broker");
         reconnect(msg->welcome.text, effects);
         begin(uplink, now_ms);
+        if (uplink->n_refusals > 1) { /* the same standby may be asked again */
+            resend_set_next(&uplink->hello, now_ms + hellos_with_standbys.first_ms);
+        }
         return false;
     }
     if (!msg->welcome.is_accepted) {

@@ -86,13 +86,14 @@ static void move(struct uplink *uplink)
                      uplink);
 }
 
-/* Each broker is tried at once, and once all of them have been tried, with pauses. */
+/* Each broker is tried at once, and once all of them have been tried, with pauses. A
+ * standby that refuses again meanwhile does not make the pause longer. */
 static void plan_move(struct uplink *uplink, const char *wanted)
 {
     snprintf(uplink->wanted, sizeof(uplink->wanted), "%s", wanted);
     if (is_prompt(uplink)) {
         move(uplink);
-    } else {
+    } else if (uplink->move_ms == INT64_MAX) {
         uplink->move_ms = daemon_now_ms() + PAUSE_MS;
     }
 }

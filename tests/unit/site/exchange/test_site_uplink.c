@@ -195,6 +195,28 @@ static void test_a_standby_names_the_leader(void **state)
     site_stage_release(&stage);
 }
 
+/* A standby answers at once: a site that cannot turn to another broker yet must not ask
+ * it without a pause. */
+static void test_a_standby_is_not_asked_without_a_pause(void **state)
+{
+    struct site_stage stage;
+    struct msg msg = {.kind = MSG_WELCOME};
+    (void)state;
+    site_stage_init(&stage);
+    msg.welcome = (struct msg_welcome){.is_standby = true, .text = ""};
+    stage.session = site_stage_sent(&stage, MSG_HELLO, 0)->session;
+    site_stage_broker(&stage, &msg);
+    stage.session = site_stage_sent(&stage, MSG_HELLO, 0)->session;
+    site_stage_broker(&stage, &msg);
+    assert_non_null(site_stage_effect(&stage, EFFECT_RECONNECT));
+    assert_int_equal(site_stage_count(&stage, MSG_HELLO), 0);
+    site_stage_pass(&stage, 199);
+    assert_int_equal(site_stage_count(&stage, MSG_HELLO), 0);
+    site_stage_pass(&stage, 1);
+    assert_int_equal(site_stage_count(&stage, MSG_HELLO), 1);
+    site_stage_release(&stage);
+}
+
 static void test_alone(void **state)
 {
     struct site_stage stage;
@@ -224,6 +246,7 @@ int main(void)
         cmocka_unit_test(test_alone),
         cmocka_unit_test(test_silence_with_standbys),
         cmocka_unit_test(test_a_standby_names_the_leader),
+        cmocka_unit_test(test_a_standby_is_not_asked_without_a_pause),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
