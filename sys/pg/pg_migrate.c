@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pg_migrate.c: brings a database to the program's tables (pg.h). Its version is in a
- * table of its own, as a file's is in user_version. */
+ * table of its own, as a file's is in user_version.
+ *
+ * A migration expands the tables so that programs of earlier versions can go on beside
+ * this one, as long as the brokers are upgraded one by one. One that takes something
+ * away says in its last statement from which version on programs may use the tables:
+ *
+ *     UPDATE schema_version SET usable_from = 21; */
 #include "sys/pg/pg.h"
 
 #include <inttypes.h>
@@ -10,8 +16,11 @@
  * catalogue. */
 static const char begin_sql[] =
     "BEGIN; SELECT pg_advisory_xact_lock(1398491202);" /* "SbLB" */
-    "CREATE TABLE IF NOT EXISTS schema_version (number INTEGER NOT NULL)";
-static const char version_sql[] = "SELECT coalesce(max(number), 0) FROM schema_version";
+    "CREATE TABLE IF NOT EXISTS schema_version (number INTEGER NOT NULL);"
+    "ALTER TABLE schema_version"
+    " ADD COLUMN IF NOT EXISTS usable_from INTEGER NOT NULL DEFAULT 0;"
+    "INSERT INTO schema_version SELECT 0 WHERE NOT EXISTS (SELECT FROM schema_version)";
+static const char version_sql[] = "SELECT number, usable_from FROM schema_version";
 
 static int run_steps(struct pg *pg, const struct db_migration *migrations,
                      int64_t version, struct err *err)
@@ -23,8 +32,7 @@ static int run_steps(struct pg *pg, const struct db_migration *migrations,
         if (step->number <= version) {
             continue;
         }
-        snprintf(stamp, sizeof(stamp),
-                 "DELETE FROM schema_version; INSERT INTO schema_version VALUES (%d)",
+        snprintf(stamp, sizeof(stamp), "UPDATE schema_version SET number = %d",
                  step->number);
         rc = pg_run(pg, step->sql, err);
         rc = rc == 0 ? pg_run(pg, stamp, err) : rc;
@@ -44,15 +52,18 @@ static int read_version(struct pg *pg, const struct db_migration *migrations,
         return err->code;
     }
     *version = pg_number(rows, 0, 0);
+    int64_t usable_from = pg_number(rows, 0, 1);
     PQclear(rows);
     for (const struct db_migration *step = migrations; step->number != 0; step++) {
         last = step->number;
     }
-    return *version <= last
+    return *version <= last || usable_from <= last
                ? 0
                : err_set(err, ERR_VERSION,
-                         "the database has schema %" PRId64 ", this program knows %d",
-                         *version, last);
+                         "the database has schema %" PRId64
+                         ", which programs may use from %" PRId64
+                         " on; this program knows %d",
+                         *version, usable_from, last);
 }
 
 int pg_migrate(struct pg *pg, const struct db_migration *migrations, struct err *err)

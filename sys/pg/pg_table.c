@@ -51,29 +51,36 @@ static bool is_stored(const struct field *field)
            field->kind == FIELD_TEXT;
 }
 
+/* A column of a later version (pg_migrate.c) has no field, and a value of its own. */
 static int add_column(struct pg_table *table, const char *name, const PGresult *rows,
                       int row, int skipped, const struct schema *schema,
                       struct columns *columns, struct err *err)
 {
     const char *column_name = PQgetvalue(rows, row, 0);
-    columns->names[row] = arena_printf(&table->arena, "\"%s\"", column_name);
-    columns->types[row] = arena_str(&table->arena, PQgetvalue(rows, row, 1));
-    columns->n_names++;
-    if (row < skipped) {
-        return 0;
+    struct record_column column = {.is_nullable = pg_number(rows, row, 2) == 0};
+    if (row >= skipped) {
+        bool has_field = record_find_column(schema, 0, column_name, &column) &&
+                         is_stored(column.field);
+        bool has_value = column.is_nullable || pg_number(rows, row, 4) != 0;
+        if (!has_field) {
+            return has_value
+                       ? 0
+                       : err_set(err, ERR_STATE,
+                                 "table %s: column %s has no field and no default",
+                                 name, column_name);
+        }
+        columns->columns[columns->n_columns++] = column;
+        columns->n_keys += (int)pg_number(rows, row, 3);
     }
-    struct record_column *column = &columns->columns[columns->n_columns++];
-    column->is_nullable = pg_number(rows, row, 2) == 0;
-    columns->n_keys += (int)pg_number(rows, row, 3);
-    return record_find_column(schema, 0, column_name, column) &&
-                   is_stored(column->field)
-               ? 0
-               : err_set(err, ERR_STATE, "table %s: column %s has no field", name,
-                         column_name);
+    columns->names[columns->n_names] =
+        arena_printf(&table->arena, "\"%s\"", column_name);
+    columns->types[columns->n_names++] =
+        arena_str(&table->arena, PQgetvalue(rows, row, 1));
+    return 0;
 }
 
 /* Reads the table's columns: name, type, whether NULL is not allowed, whether it is of
- * the key. */
+ * the key, whether it has a default. */
 static int read_columns(struct pg_table *table, const char *name, int skipped,
                         const struct schema *schema, struct columns *columns,
                         struct err *err)
@@ -81,7 +88,7 @@ static int read_columns(struct pg_table *table, const char *name, int skipped,
     const char *sql = arena_printf(
         &table->arena,
         "SELECT attname, format_type(atttypid, NULL), attnotnull::int,"
-        " coalesce(attnum = ANY (indkey), false)::int FROM pg_attribute"
+        " coalesce(attnum = ANY (indkey), false)::int, atthasdef::int FROM pg_attribute"
         " LEFT JOIN pg_index ON indrelid = attrelid AND indisprimary"
         " WHERE attrelid = to_regclass('%s') AND attnum > 0 AND NOT attisdropped"
         " ORDER BY attnum",

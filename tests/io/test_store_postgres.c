@@ -283,7 +283,8 @@ static void test_a_newer_database_is_refused(void **state)
     need_server();
     struct store *store = NULL;
     struct err err = {0};
-    postgres_fixture_run(&server, "UPDATE schema_version SET number = 9999");
+    postgres_fixture_run(&server,
+                         "UPDATE schema_version SET number = 9999, usable_from = 9998");
     assert_int_equal(store_open(server.url, false, &store, &err), ERR_VERSION);
     assert_non_null(strstr(err.text, "9999"));
 }
