@@ -4,9 +4,13 @@
  * Each provider reports a new epoch and split of each of its leases as soon as the
  * consumer has received the last one. The broker sends the CONTRACT only after the
  * commit. A change is three messages (STATE, CONTRACT, CONTRACT_ACK) and three rows
- * (contract, its host, history). */
+ * (contract, its host, history).
+ *
+ * The contracts are in a file, and then in a PostgreSQL server of the benchmark's own,
+ * where that is installed. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tests/bench/crowd.h"
 #include "tests/bench/floor.h"
@@ -124,8 +128,33 @@ static void begin(struct asking *asking, struct bench_place *place, int n_sites,
     run(asking); /* makes all leases, and the file reaches its size */
 }
 
-/* `bench_changes 64`: only that many sites. */
-int main(int argc, char **argv)
+/* ---------------------------------------------------------------- the stores */
+
+/* Runs tests/postgres-server; `line` gets what it prints. */
+static bool control_server(const struct bench_place *place, const char *command,
+                           char *line, int size)
+{
+    char words[256];
+    snprintf(words, sizeof(words), "tests/postgres-server %s %s/postgres", command,
+             place->dir);
+    FILE *out = popen(words, "r");
+    line[0] = '\0';
+    if (out == NULL || fgets(line, size, out) == NULL) {
+        line[0] = '\0';
+    }
+    line[strcspn(line, "\n")] = '\0';
+    return out != NULL && pclose(out) == 0;
+}
+
+/* Rates of a file, for the ratio. */
+static double of_file[4];
+
+static void print_ratio(struct bench_series *rate, double file)
+{
+    printf("  of the rate with a file: %.2f\n", bench_median(rate) / file);
+}
+
+static void measure(struct bench_place *place, const char *only, bool is_file)
 {
     static const struct {
         int n_sites, n_leases;
@@ -137,22 +166,25 @@ int main(int argc, char **argv)
         {64, LEASES_PER_SITE, "changes: 64 sites, 16 leases each", "40000"},
     };
     static struct asking asking;
-    struct bench_place place;
-    bench_place_init(&place);
-    bench_print_head("contract changes made durable");
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct bench_series rate = {0}, floor = {0}, cpu = {0};
-        if (argc > 1 && strtol(argv[1], NULL, 10) != rows[i].n_sites) {
+        if (only != NULL && strtol(only, NULL, 10) != rows[i].n_sites) {
             continue;
         }
+        char url[256] = "";
+        if (!is_file && !control_server(place, "start", url, sizeof(url))) {
+            printf("PostgreSQL is not installed\n");
+            return;
+        }
+        crowd_set_state(is_file ? NULL : url);
         int batch = rows[i].n_leases * rows[i].n_sites > 1 ? 100 : 1;
-        begin(&asking, &place, rows[i].n_sites, rows[i].n_leases);
+        begin(&asking, place, rows[i].n_sites, rows[i].n_leases);
         for (int k = 0; k < BENCH_RUNS; k++) {
-            bench_add(&floor, floor_commit_rows(&place, batch));
+            bench_add(&floor, floor_commit_rows(place, batch));
             long before = asking.n_changes;
-            double cpu_s = bench_place_cpu_s(&place);
+            double cpu_s = bench_place_cpu_s(place);
             bench_add(&rate, run(&asking));
-            bench_add(&cpu, (bench_place_cpu_s(&place) - cpu_s) * 1e6 /
+            bench_add(&cpu, (bench_place_cpu_s(place) - cpu_s) * 1e6 /
                                 (double)(asking.n_changes - before));
         }
         bench_print_row_floor(rows[i].work, "/s", &rate, rows[i].aim,
@@ -161,7 +193,24 @@ int main(int argc, char **argv)
                               &floor);
         bench_print_row("  processor time of the broker for one", "us", &cpu, "");
         crowd_free(asking.crowd);
+        if (is_file) {
+            of_file[i] = bench_median(&rate);
+        } else {
+            print_ratio(&rate, of_file[i]);
+            control_server(place, "remove", url, sizeof(url));
+        }
     }
+}
+
+/* `bench_changes 64`: only that many sites. */
+int main(int argc, char **argv)
+{
+    struct bench_place place;
+    bench_place_init(&place);
+    bench_print_head("contract changes made durable, in a file");
+    measure(&place, argc > 1 ? argv[1] : NULL, true);
+    bench_print_head("contract changes made durable, in PostgreSQL");
+    measure(&place, argc > 1 ? argv[1] : NULL, false);
     bench_place_release(&place);
     return 0;
 }

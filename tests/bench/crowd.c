@@ -128,16 +128,25 @@ static void say_hello(struct crowd *crowd, int index)
     }
 }
 
+static const char *crowd_state;
+
+void crowd_set_state(const char *state)
+{
+    crowd_state = state;
+}
+
 static void write_conf(const struct bench_place *place, int n_sites, int port,
                        int http_port, const char *sections)
 {
     const char *dir = place->dir;
     unlink(bench_place_path(place, "broker.conf"));
-    bench_place_write(place, "broker.conf",
-                      "Begin Broker\nLISTEN = tcp://127.0.0.1:%d\nHTTP = 127.0.0.1:%d\n"
-                      "STATE = %s/broker.db\nKEY = %s/broker.key_secret\nEnd Broker\n"
-                      "Begin Member\nNAME KEY_FILE ROLES\n",
-                      port, http_port, dir, dir);
+    bench_place_write(
+        place, "broker.conf",
+        "Begin Broker\nLISTEN = tcp://127.0.0.1:%d\nHTTP = 127.0.0.1:%d\n"
+        "STATE = %s\nKEY = %s/broker.key_secret\nEnd Broker\n"
+        "Begin Member\nNAME KEY_FILE ROLES\n",
+        port, http_port,
+        crowd_state != NULL ? crowd_state : bench_place_path(place, "broker.db"), dir);
     for (int i = 0; i < n_sites; i++) {
         bench_place_write(place, "broker.conf", "s%d %s/s%d.key (provider consumer)\n",
                           i, dir, i);

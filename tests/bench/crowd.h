@@ -23,6 +23,8 @@ typedef void (*crowd_message_fn)(void *arg, int site, const struct msg *msg);
  * configuration, beside its Broker and Member; "": none. */
 struct crowd *crowd_new(struct bench_place *place, int n_sites,
                         int64_t reclaim_delay_ms, const char *sections);
+/* STATE of the brokers that are started from now on, borrowed; NULL: a file. */
+void crowd_set_state(const char *state);
 /* The port of the broker for members, and that of its HTTP. */
 int crowd_port(const struct crowd *crowd);
 int crowd_http_port(const struct crowd *crowd);
