@@ -12,10 +12,10 @@
 enum { ID, STATE, RESERVATION, NODES, N_CELLS };
 
 static const struct slurm_column columns[N_CELLS] = {
-    [ID] = {"JobID", 16},
-    [STATE] = {"StateCompact", 8},
-    [RESERVATION] = {"Reservation", 256},
-    [NODES] = {"NodeList", 4096},
+    [ID] = {"JobID", 16, false},
+    [STATE] = {"StateCompact", 8, false},
+    [RESERVATION] = {"Reservation", 256, false},
+    [NODES] = {"NodeList", 4096, false},
 };
 
 const char *const *slurm_job_command(struct arena *arena)

@@ -27,14 +27,10 @@ enum {
 enum { PARTITIONS_MAX = 16 };
 
 static const struct slurm_column columns[N_CELLS] = {
-    [NAME] = {"NodeList", NAME_SIZE},
-    [STATE] = {"StateComplete", 128},
-    [CPUS] = {"CPUsState", 48},
-    [MEMORY] = {"Memory", 16},
-    [FREE_MEMORY] = {"FreeMem", 16},
-    [LOAD] = {"CPUsLoad", 16},
-    [FEATURES] = {"Features", 1024},
-    [GRES] = {"Gres", 1024},
+    [NAME] = {"NodeList", NAME_SIZE},           [STATE] = {"StateComplete", 128, false},
+    [CPUS] = {"CPUsState", 48, false},          [MEMORY] = {"Memory", 16, false},
+    [FREE_MEMORY] = {"FreeMem", 16, false},     [LOAD] = {"CPUsLoad", 16, false},
+    [FEATURES] = {"Features", 1024, false},     [GRES] = {"Gres", 1024, false},
     [PARTITION] = {"PartitionName", NAME_SIZE},
 };
 

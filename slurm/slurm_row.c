@@ -24,12 +24,23 @@ static const char *read_cell(struct arena *arena, const char *at, size_t width)
     return strcmp(cell, "(null)") == 0 || strcmp(cell, "N/A") == 0 ? "" : cell;
 }
 
+/* At most that of the columns: the end of a line may be part of a value. */
+static size_t row_length(const char *text, const struct slurm_column *columns,
+                         int n_columns)
+{
+    size_t length = 0;
+    for (int i = 0; i < n_columns; i++) {
+        length += (size_t)columns[i].width + 1;
+    }
+    return strnlen(text, length);
+}
+
 int slurm_row_read(struct arena *arena, const char **text,
                    const struct slurm_column *columns, int n_columns,
                    const char **cells, struct err *err)
 {
     const char *at = *text;
-    size_t left = strcspn(at, "\n");
+    size_t left = row_length(at, columns, n_columns);
     for (int i = 0; i < n_columns; i++) {
         size_t width = (size_t)columns[i].width;
         if (left < width + 1 || at[width] != '|') {
@@ -38,7 +49,7 @@ int slurm_row_read(struct arena *arena, const char **text,
                            "of sinfo or squeue of Slurm 22.05 or later",
                            columns[i].field, columns[i].width);
         }
-        if (at[width - 1] != ' ') {
+        if (at[width - 1] != ' ' && !columns[i].may_be_cut) {
             return err_set(err, ERR_PARSE,
                            "column %s is full, so that its value may be cut: \"%.40s\"",
                            columns[i].field, at);
@@ -47,7 +58,7 @@ int slurm_row_read(struct arena *arena, const char **text,
         at += width + 1;
         left -= width + 1;
     }
-    if (left > 0) {
+    if (*at != '\n' && *at != '\0') {
         return err_set(err, ERR_PARSE, "there is \"%.40s\" behind the last column", at);
     }
     *text = *at == '\n' ? at + 1 : at;

@@ -2,14 +2,16 @@
 /* slurm_row.h: lines of columns, which are the stable output of sinfo -O and squeue -O.
  *
  * A column is asked for with a width and a bar behind it ("NodeList:64|"), and its
- * value is found by its position, so that a value may contain blanks and bars. Slurm
- * cuts a value that does not fit. A value that fills its column may be cut, and is
- * refused.
+ * value is found by its position, so that a value may contain blanks, bars and ends of
+ * lines. Slurm cuts a value that does not fit. A value that fills its column may be
+ * cut, and is refused unless the column says otherwise.
  *
  * Units: bytes. Ownership: cells are in the arena. Source: Slurm's sinfo(1), option
  * --Format. Layer: slurm. */
 #ifndef SUBLET_SLURM_SLURM_ROW_H
 #define SUBLET_SLURM_SLURM_ROW_H
+
+#include <stdbool.h>
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -17,6 +19,7 @@
 struct slurm_column {
     const char *field; /* as sinfo -O names it */
     int width;         /* of the longest value, and one more */
+    bool may_be_cut;   /* what fills it is read as it is */
 };
 
 /* The argument of -O. */

@@ -10,6 +10,7 @@
 #include "slurm/slurm_job.h"
 #include "slurm/slurm_node.h"
 #include "slurm/slurm_reservation.h"
+#include "slurm/slurm_run.h"
 #include "slurm/slurm_setting.h"
 #include "tests/fuzz/input.h"
 
@@ -82,6 +83,22 @@ static void take_jobs(struct arena *arena, const char *text)
     }
 }
 
+static void take_runs(struct arena *arena, const char *text)
+{
+    struct slurm_runs runs = {.count = -1};
+    struct err err = {.text = ""};
+    if (slurm_run_read(arena, text, &runs, &err) != 0 &&
+        (runs.count != -1 || err.text[0] == '\0')) {
+        input_fail("runs are refused without a word, or half taken");
+    }
+    for (int i = 0; i < runs.count; i++) {
+        const struct slurm_run *run = &runs.items[i];
+        if (slurm_run_find(&runs, run->site, &run->run, run->user) == NULL) {
+            input_fail("a run is not found again");
+        }
+    }
+}
+
 static void take_reservations(struct arena *arena, const char *text)
 {
     struct slurm_reservations found = {.count = -1};
@@ -112,6 +129,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         take_settings(&arena, text);
     } else if (command == 'j') {
         take_jobs(&arena, text);
+    } else if (command == 'u') {
+        take_runs(&arena, text);
     } else if (command == 'r') {
         take_reservations(&arena, text);
     } else {

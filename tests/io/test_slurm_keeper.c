@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reservations that are kept. On a real Slurm cluster (tests/slurm/cluster): a lease, a
- * freeze, a job of the consumer and jobs of the site, a recall; slurmctld that is
+ * freeze, runs and a job of the consumer, jobs of the site, a recall; slurmctld that is
  * killed, a reconfiguration, an administrator, and an agent that is gone for longer
  * than its term. This program starts the cluster in namespaces, and itself again in it.
  * And without Slurm: how long it waits after failures, and a command that hangs. */
@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "slurm/io/slurm_keeper.h"
+#include "slurm/slurm_run.h"
 #include "sys/daemon.h"
 
 enum { PATIENCE_MS = 120000, LONG_TERM_S = 900, SHORT_TERM_S = 60 };
@@ -250,6 +251,104 @@ static void inside_lend(struct bench *bench)
     wait_for(bench, 4, has_both, "the second node is lent");
 }
 
+/* ---- runs in the reservation */
+
+static const struct run_id first_run = {"south", 12, 77},
+                           second_run = {"south", 13, 78};
+
+static void submit_run(struct bench *bench, const struct run_id *run,
+                       const char *script)
+{
+    const char *path = arena_printf(&bench->arena, "%s/runs/%llu", getenv(inside),
+                                    (unsigned long long)run->attempt);
+    const struct slurm_run_order order = {
+        .site = "north",
+        .run = *run,
+        .user = "daemon",
+        .group = "daemon",
+        .reservation = "sublet_north_night_south_e2",
+        .node = "n2",
+        .n_slots = 2,
+        .partition = "main",
+        .account = "",
+        .output = arena_printf(&bench->arena, "%s.out", path),
+        .error = arena_printf(&bench->arena, "%s.err", path),
+        .script = path};
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, "#!/bin/sh\n%s\n", script);
+    assert_int_equal(fclose(file), 0);
+    slurm(bench, slurm_run_submit_command(&bench->arena, &order), false);
+}
+
+static const struct slurm_run *await_run(struct bench *bench, const struct run_id *run,
+                                         enum slurm_run_state wanted)
+{
+    int64_t deadline_ms = daemon_now_ms() + PATIENCE_MS;
+    for (;;) {
+        struct slurm_runs runs;
+        struct err err;
+        const char *text =
+            slurm(bench, slurm_run_list_command(&bench->arena, "daemon"), false);
+        if (slurm_run_read(&bench->arena, text, &runs, &err) < 0) {
+            fail_msg("%s", err.text);
+        }
+        const struct slurm_run *found = slurm_run_find(&runs, "north", run, "daemon");
+        if (found != NULL && found->state == wanted) {
+            return found;
+        }
+        if (daemon_now_ms() > deadline_ms) {
+            fail_msg("run %d is not in state %d: \"%s\"", (int)run->attempt, wanted,
+                     text);
+        }
+        poll(NULL, 0, 200);
+    }
+}
+
+static void expect_output(const char *name, const char *wanted)
+{
+    char path[256], text[256] = "";
+    (void)snprintf(path, sizeof(path), "%s/runs/%s", getenv(inside), name);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+    (void)fclose(file);
+    assert_string_equal(text, wanted);
+}
+
+/* Two jobs of the consumer, beside one whose comment looks like lines of squeue: one
+ * ends by itself with its status and output, one is stopped, continued and killed. The
+ * agent's environment is not theirs. */
+static void inside_runs(struct bench *bench)
+{
+    const char *dir = arena_printf(&bench->arena, "%s/runs", getenv(inside));
+    assert_int_equal(mkdir(dir, 0777), 0);
+    assert_int_equal(chmod(dir, 0777), 0);
+    SLURM(bench, "sbatch", "--uid=daemon", "--chdir=/", "--output=/dev/null", "-n1",
+          "--comment=a\n1 |F |daemon |\n", "--wrap", "true");
+    assert_int_equal(setenv("SUBLET_SLURM_SECRET", "1", 1), 0);
+    submit_run(bench, &first_run,
+               "id -un; echo \"$SLURM_JOB_NODELIST $SLURM_CPUS_PER_TASK "
+               "[$SUBLET_SLURM_SECRET]\"; echo wrong >&2; exit 7");
+    const struct slurm_run *run = await_run(bench, &first_run, SLURM_RUN_ENDED);
+    assert_true(WIFEXITED(run->wait_status) && WEXITSTATUS(run->wait_status) == 7);
+    assert_true(run->start_s > 0 && run->end_s >= run->start_s);
+    assert_string_equal(run->reservation, "sublet_north_night_south_e2");
+    expect_output("12.out", "daemon\nn2 2 []\n");
+    expect_output("12.err", "wrong\n");
+
+    submit_run(bench, &second_run, "sleep 3600");
+    int64_t id = await_run(bench, &second_run, SLURM_RUN_RUNNING)->job_id;
+    slurm(bench, slurm_run_signal_command(&bench->arena, id, "STOP"), false);
+    assert_int_equal(await_run(bench, &second_run, SLURM_RUN_STOPPED)->job_id, id);
+    slurm(bench, slurm_run_signal_command(&bench->arena, id, "CONT"), false);
+    assert_int_equal(await_run(bench, &second_run, SLURM_RUN_RUNNING)->job_id, id);
+    slurm(bench, slurm_run_kill_command(&bench->arena, id), false);
+    run = await_run(bench, &second_run, SLURM_RUN_ENDED);
+    assert_true(WIFSIGNALED(run->wait_status) && WTERMSIG(run->wait_status) == SIGTERM);
+    assert_string_equal(run->code, "CA");
+}
+
 static void inside_faults(struct bench *bench)
 {
     const char *pid = arena_printf(&bench->arena, "%s/slurmctld.pid", getenv(inside));
@@ -318,6 +417,7 @@ static void test_inside(void **state)
     arena_init(&bench.arena);
     bench.keeper = new_keeper(&bench, LONG_TERM_S);
     inside_lend(&bench);
+    inside_runs(&bench);
     inside_faults(&bench);
     inside_recall(&bench);
     inside_away(&bench);
