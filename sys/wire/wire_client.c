@@ -52,6 +52,17 @@ static void close_socket(struct wire_client *client)
     zsock_destroy(&client->socket);
 }
 
+/* libzmq finds an address of IPv4 by itself: -1. A name that has only others is known
+ * once it was asked for. */
+static int first_address(const struct server *server)
+{
+    const struct addrinfo *first =
+        server->trouble != NULL
+            ? wire_name_address(wire_trouble_name(server->trouble), 0)
+            : NULL;
+    return first != NULL && first->ai_family == AF_INET6 ? 0 : -1;
+}
+
 static int connect_socket(struct wire_client *client, struct err *err)
 {
     const struct server *server = server_of(client);
@@ -73,11 +84,12 @@ static int connect_socket(struct wire_client *client, struct err *err)
         zsock_set_curve_secretkey(client->socket, client->key.secret_z85);
     }
     const char *endpoint = wire_frames_endpoint_text(server->endpoint);
-    if (client->address >= 0 &&
-        wire_name_endpoint(wire_trouble_name(server->trouble), client->address, text,
-                           sizeof(text))) {
+    int address = client->address >= 0 ? client->address : first_address(server);
+    if (address >= 0 && wire_name_endpoint(wire_trouble_name(server->trouble), address,
+                                           text, sizeof(text))) {
         endpoint = text;
     }
+    wire_frames_set_family(client->socket, endpoint);
     if (server->trouble != NULL &&
         wire_trouble_watch(server->trouble, client->socket, err) < 0) {
         close_socket(client);
@@ -201,7 +213,8 @@ int wire_client_count_choices(const struct wire_client *client)
         struct wire_trouble *trouble = client->servers[i].trouble;
         const struct wire_name *name =
             trouble != NULL ? wire_trouble_name(trouble) : NULL;
-        for (int n = 1; name != NULL && wire_name_address(name, n) != NULL; n++) {
+        int n = first_address(&client->servers[i]) < 0 ? 1 : 0;
+        for (; name != NULL && wire_name_address(name, n) != NULL; n++) {
             count++;
         }
     }
@@ -213,9 +226,10 @@ static bool take_next_address(struct wire_client *client)
 {
     struct wire_trouble *trouble = server_of(client)->trouble;
     struct wire_name *name = trouble != NULL ? wire_trouble_name(trouble) : NULL;
-    bool has_next = name != NULL && wire_name_look(name) == 0 &&
-                    wire_name_address(name, 1) != NULL &&
-                    wire_name_address(name, client->address + 1) != NULL;
+    bool has_next =
+        name != NULL && wire_name_look(name) == 0 &&
+        (wire_name_address(name, 1) != NULL || first_address(server_of(client)) >= 0) &&
+        wire_name_address(name, client->address + 1) != NULL;
     client->address = has_next ? client->address + 1 : -1;
     return has_next;
 }

@@ -26,6 +26,11 @@ void wire_frames_prepare(zsock_t *socket)
     zsock_set_sndtimeo(socket, 0);
 }
 
+void wire_frames_set_family(zsock_t *socket, const char *endpoint)
+{
+    zsock_set_ipv6(socket, strchr(endpoint, '[') != NULL);
+}
+
 void wire_frames_ask_often(zsock_t *socket)
 {
     zsock_set_heartbeat_ivl(socket, HEARTBEAT_MS);

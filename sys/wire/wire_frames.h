@@ -14,6 +14,9 @@
 
 /* Bounds, before bind or connect. */
 void wire_frames_prepare(zsock_t *socket);
+/* Call it before a socket is bound or connected: one for an address of IPv6 in brackets
+ * takes IPv6. */
+void wire_frames_set_family(zsock_t *socket, const char *endpoint);
 /* Heartbeats. A client sends them often to its one server. A server has thousands of
  * clients, which send often by themselves, and libzmq (4.3.4) walks the timers of all
  * connections for each answer: it sends them seldom, to close connections to machines

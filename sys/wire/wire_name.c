@@ -47,7 +47,7 @@ void wire_name_ask(struct wire_name *name)
     if (wire_name_look(name) == EAI_INPROGRESS) {
         return;
     }
-    name->hints = (struct addrinfo){.ai_socktype = SOCK_STREAM, .ai_family = AF_INET};
+    name->hints = (struct addrinfo){.ai_socktype = SOCK_STREAM, .ai_family = AF_UNSPEC};
     name->asked = (struct gaicb){
         .ar_name = name->host, .ar_service = name->port, .ar_request = &name->hints};
     name->is_asked = getaddrinfo_a(GAI_NOWAIT, asked, 1, NULL) == 0;
@@ -66,11 +66,16 @@ int wire_name_look(struct wire_name *name)
 
 const struct addrinfo *wire_name_address(const struct wire_name *name, int index)
 {
-    const struct addrinfo *address = name->found;
-    while (address != NULL && index-- > 0) {
-        address = address->ai_next;
+    static const int families[] = {AF_INET, AF_INET6};
+    for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
+        const struct addrinfo *address = name->found;
+        for (; address != NULL; address = address->ai_next) {
+            if (address->ai_family == families[i] && index-- == 0) {
+                return address;
+            }
+        }
     }
-    return address;
+    return NULL;
 }
 
 bool wire_name_endpoint(const struct wire_name *name, int index, char *text,
@@ -82,7 +87,9 @@ bool wire_name_endpoint(const struct wire_name *name, int index, char *text,
         address != NULL && getnameinfo(address->ai_addr, address->ai_addrlen, host,
                                        sizeof(host), NULL, 0, NI_NUMERICHOST) == 0;
     if (is_there) {
-        snprintf(text, size, "tcp://%s:%s", host, name->port);
+        bool is_ipv6 = address->ai_family == AF_INET6;
+        snprintf(text, size, "tcp://%s%s%s:%s", is_ipv6 ? "[" : "", host,
+                 is_ipv6 ? "]" : "", name->port);
     }
     return is_there;
 }

@@ -2,7 +2,8 @@
 /* wire_name.h: the host of an endpoint, and its addresses, which are asked for without
  * waiting. Part of wire.h.
  *
- * Only addresses of IPv4, as libzmq's sockets here use. Layer: sys. */
+ * Addresses of IPv4 come first, as libzmq takes the first of these by itself.
+ * Layer: sys. */
 #ifndef SUBLET_SYS_WIRE_WIRE_NAME_H
 #define SUBLET_SYS_WIRE_WIRE_NAME_H
 
@@ -29,7 +30,7 @@ void wire_name_ask(struct wire_name *name);
 int wire_name_look(struct wire_name *name);
 /* Of what was found last; NULL behind the last one. */
 const struct addrinfo *wire_name_address(const struct wire_name *name, int index);
-/* Writes tcp://ADDRESS:PORT. False behind the last address. */
+/* Writes tcp://ADDRESS:PORT, or tcp://[ADDRESS]:PORT. False behind the last address. */
 bool wire_name_endpoint(const struct wire_name *name, int index, char *text,
                         size_t size);
 

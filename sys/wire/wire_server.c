@@ -235,6 +235,7 @@ static int open_socket(struct wire_server *server, const struct wire_key *key,
         return status;
     }
     const char *endpoint = wire_frames_endpoint_text(server->endpoint);
+    wire_frames_set_family(server->socket, endpoint);
     if (zsock_bind(server->socket, "%s", endpoint) < 0) {
         return err_set(err, ERR_IO, "endpoint \"%s\": %s", endpoint,
                        zmq_strerror(zmq_errno()));

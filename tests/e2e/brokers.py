@@ -124,7 +124,9 @@ def is_same(a, b):
 
 
 def check_books(f):
-    """The contracts are the same at the broker, the provider and the consumers."""
+    """The contracts are the same at the broker, the provider and the consumers, and so is
+    the slot time that each of the three has booked."""
     for site, lease in (("south", "north/1/south"), ("west", WEST)):
         f.wait_for("%s to be the same everywhere" % lease, lambda: is_same(
             f.lease("north", lease), f.lease(site, lease)))
+        f.cli(site, "usage", "--reconcile", lease)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two brokers on one database of PostgreSQL, which all sites list: one leads, the other one
 is a standby, which refuses with the leader's endpoint. The leader is killed again and again
-under load ($KILLS times), stopped and continued, ended, and its server is killed; contracts
+under load ($KILLS times), stopped and continued ($PAUSE_S later), ended, and its server is killed; contracts
 and jobs go on, and a broker that was replaced commits nothing more. Each job leaves a line
 when it begins and when it ends."""
 import json
@@ -20,6 +20,7 @@ from federation import expect, expect_equal, free_port, main
 from postgres import Server
 
 KILLS = int(os.environ.get("KILLS", "5"))
+PAUSE_S = float(os.environ.get("PAUSE_S", "0"))
 
 
 def test_the_leader_is_killed_again_and_again_under_load():
@@ -200,6 +201,7 @@ def test_a_stopped_broker_commits_nothing_more():
         f.wait_for("another term", lambda: term(server) > before)
         wait_says(f, "broker2", "this broker leads")
         f.wait_lease("the sites to be back", is_connected)
+        time.sleep(PAUSE_S)
         os.kill(f.daemons["broker"].pid, signal.SIGCONT)
         wait_says(f, "broker", "becomes a standby")
         wait_says(f, "broker", "this broker is a standby")

@@ -4,9 +4,10 @@
 import os
 import re
 import shutil
+import socket
 import subprocess
 
-from federation import BIN, BROKER, SOUTH, Federation, expect, free_port, main
+from federation import BIN, BROKER, NORTH, SOUTH, Federation, Skip, expect, free_port, main
 
 
 def public_key(f, name):
@@ -137,5 +138,23 @@ def test_host():
                 host.wait()
 
 
+def test_ipv6():
+    """An address of IPv6 in brackets, of which a site and an administrator know no other."""
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError as error:
+        raise Skip("no IPv6 here: %s" % error) from None
+    with Federation() as f:
+        f.configure("broker", BROKER.replace("127.0.0.1", "[::1]"))
+        f.configure("north", NORTH.replace("127.0.0.1", "[::1]"))
+        f.start("broker", "north")
+        f.wait_for("north to be connected", lambda: any(
+            row["status"] == "ok" for row in f.rows("north", "sites")))
+        keys = os.path.join(f.dir, "keys")
+        f.run("sublet", "--broker", "tcp://[::1]:" + f.words["PORT"], "--key",
+              keys + "/ops.key_secret", "--broker-key", keys + "/broker.key", "sites", code=0)
+
+
 main(test_unknown_key, test_unknown_broker_key, test_name, test_port,
-     test_port_of_something_else, test_command_line, test_host, at_once=4)
+     test_port_of_something_else, test_command_line, test_host, test_ipv6,
+     at_once=4)

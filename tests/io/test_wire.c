@@ -471,6 +471,11 @@ static void test_addresses_of_a_name(void **state)
     assert_string_equal(name.host, "::1");
     wire_name_ask(&name);
     wire_name_release(&name); /* while it is asked for */
+    wire_name_ask(&name);
+    TURN_UNTIL(NULL, wire_name_look(&name) != EAI_INPROGRESS);
+    assert_true(wire_name_endpoint(&name, 0, text, sizeof(text)));
+    assert_string_equal(text, "tcp://[::1]:5570");
+    wire_name_release(&name);
 }
 
 static void *raw_socket(void)
