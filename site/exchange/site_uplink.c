@@ -14,7 +14,7 @@ enum {
     USAGE_MS = 2000,       /* heartbeat */
     USAGE_CHANGE_MS = 100, /* a burst of changes is one message */
     COMMITS_STORE_MS = 10000,
-    SESSION_BITS = 20, /* sessions of one boot: at one a second, twelve days */
+    SESSION_BITS = 20, /* sessions of one boot: at one a second, six days at least */
 };
 static const struct resend_waits hello_waits = {.first_ms = 1000, .last_ms = 1000};
 /* How long the broker may be silent: three heartbeats without a PONG; longer each time
@@ -72,7 +72,10 @@ void site_uplink_free(struct site_uplink *uplink)
 
 void site_uplink_start(struct site_uplink *uplink, uint64_t boot, int64_t now_ms)
 {
-    uplink->session = (boot << SESSION_BITS) + 1;
+    /* A journal that is restored has the boot of an earlier start once more. The broker
+     * would take its first session for the one that it knows. */
+    uint64_t begin = (uint64_t)now_ms % (1U << (SESSION_BITS - 1));
+    uplink->session = (boot << SESSION_BITS) + 1 + begin;
     resend_begin(&uplink->hello, now_ms);
     uplink->heard_ms = now_ms;
 }
