@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/lease/cmd_usage_reconcile.h"
+#include "cli/lease/cmd_usage_swf.h"
 #include "cli/listing/listing.h"
 #include "model/msg.h"
 #include "model/usage_ask.h"
@@ -19,6 +20,7 @@ const struct call_option cmd_usage_options[] = {
     {"-q", "QUEUE", "of jobs of this queue only", false},
     {"-P", "PROJECT", "of jobs of this project only", false},
     {"--csv", NULL, "as CSV", false},
+    {"--swf", NULL, "jobs that ended, in the Standard Workload Format", false},
     {"--reconcile", NULL, "compares the books of both sites and of the broker", false},
     {NULL, NULL, NULL, false},
 };
@@ -122,6 +124,19 @@ static int show(struct call *call, struct listing *listing)
     return listing_show(call, listing, &columns);
 }
 
+/* A trace has the fields of its format. */
+static int check_alone(const struct call *call, const char *option)
+{
+    static const char *const others[] = {"--by", "--json", "--csv",     "--reconcile",
+                                         "-o",   "--sort", "--noheader"};
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        if (call_has(call, others[i])) {
+            return call_misuse(call, "%s cannot be given with %s", others[i], option);
+        }
+    }
+    return CALL_OK;
+}
+
 int cmd_usage_run(struct call *call)
 {
     struct listing listing = {0};
@@ -141,6 +156,10 @@ int cmd_usage_run(struct call *call)
     query.user = user != NULL && strcmp(user, "all") != 0 ? user : "";
     query.queue = queue != NULL ? queue : "";
     query.project = project != NULL ? project : "";
+    if (status == CALL_OK && call_has(call, "--swf")) {
+        status = check_alone(call, "--swf");
+        return status == CALL_OK ? cmd_usage_swf_run(call, &query) : status;
+    }
     if (status == CALL_OK && call_has(call, "--reconcile")) {
         return cmd_usage_reconcile_run(call, query.from_ms, query.to_ms);
     }

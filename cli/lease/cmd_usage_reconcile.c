@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "cli/connect.h"
+#include "cli/listing/format.h"
 #include "cli/listing/listing.h"
 #include "model/msg.h"
 #include "sys/daemon.h"
@@ -144,15 +145,6 @@ static void add_books(struct comparison *comparison, struct usage_reconcile *rec
 
 /* ---------------------------------------------------------------- absences */
 
-/* To the second. */
-static bool read_instant(const char *text, int64_t *at_ms)
-{
-    struct tm at = {0};
-    bool is_read = strptime(text, "%Y-%m-%dT%H:%M:%S", &at) != NULL;
-    *at_ms = is_read ? (int64_t)timegm(&at) * 1000 : 0;
-    return is_read;
-}
-
 static void note_event(struct comparison *comparison, struct usage_reconcile *reconcile,
                        const json_t *row, int64_t lost_ms[USAGE_SIDES])
 {
@@ -162,7 +154,7 @@ static void note_event(struct comparison *comparison, struct usage_reconcile *re
     int64_t at_ms = 0;
     for (int side = 0; side < USAGE_SIDES && event != NULL && site != NULL; side++) {
         if (strcmp(site, comparison->sites[side]) != 0 || at == NULL ||
-            !read_instant(at, &at_ms)) {
+            !format_read_instant(at, &at_ms)) {
             continue;
         }
         if (strcmp(event, "lost") == 0) {

@@ -80,6 +80,14 @@ const char *format_plain(struct arena *arena, json_t *value)
     return format_json(arena, value);
 }
 
+bool format_read_instant(const char *text, int64_t *at_ms)
+{
+    struct tm utc = {0};
+    bool is_read = strptime(text, "%Y-%m-%dT%H:%M:%S", &utc) != NULL;
+    *at_ms = is_read ? (int64_t)timegm(&utc) * 1000 : 0;
+    return is_read;
+}
+
 /* "2026-11-21T10:08:12.345Z" as "Nov 21 10:08:12" in local time. */
 const char *format_time(struct arena *arena, json_t *value)
 {

@@ -9,6 +9,8 @@
 #define SUBLET_CLI_LISTING_FORMAT_H
 
 #include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "base/arena.h"
 
@@ -16,6 +18,8 @@
 typedef const char *(*format_fn)(struct arena *arena, json_t *value);
 
 const char *format_plain(struct arena *arena, json_t *value);
+/* Milliseconds, of whole seconds. False: the text is none; `*at_ms` is 0. */
+bool format_read_instant(const char *text, int64_t *at_ms);
 const char *format_time(struct arena *arena, json_t *value);
 const char *format_duration(struct arena *arena, json_t *value);
 /* The same, but "" for 0, which a block omits. */

@@ -10,11 +10,27 @@ import json
 import os
 import signal
 import sqlite3
+import subprocess
 
-from federation import (BROKER, LEASE, LIMIT, Federation, expect, expect_equal, free_port,
+from federation import (BIN, BROKER, LEASE, LIMIT, Federation, expect, expect_equal, free_port,
                         main)
 
 f = Federation()
+ALONE = """Begin Site
+NAME = alone
+End Site
+Begin Host
+HOST_NAME MXJ
+n1        8
+End Host
+Begin Queue
+QUEUE_NAME = normal
+End Queue
+"""
+SCENARIO = """site alone alone.conf
+at 0 workload alone jobs.swf queue=normal
+until 1h
+"""
 PORT = free_port()
 
 
@@ -81,6 +97,62 @@ def test_errors():
         result = f.cli("south", "usage", *args, code=None)
         expect(result.returncode != 0 and word in result.stderr and not result.stdout,
                "%s: %s" % (args, result))
+
+
+def trace(*args):
+    text = f.cli("south", "usage", "--swf", *args).stdout
+    return [[int(word) for word in line.split()] for line in text.splitlines()
+            if not line.startswith(";")], text
+
+
+def test_a_trace_of_ended_jobs():
+    """Fields by the description of the format; a scenario reads the trace as it is."""
+    done = f.submit("south", "sleep 2", "-q", "away", "-P", "traced")
+    f.wait_state("south", done, "DONE")
+    failed = f.submit("south", "exit 3", "-q", "away", "-P", "traced")
+    f.wait_state("south", failed, "EXIT")
+    killed = f.submit("south", "sleep 600", "-q", "away", "-P", "traced")
+    f.wait_state("south", killed, "RUN")
+    f.cli("south", "kill", str(killed))
+    f.wait_state("south", killed, "EXIT")
+    never = f.submit("south", "true", "-q", "away", "-P", "traced", "-b", "2036:01:01:00:00")
+    f.cli("south", "kill", str(never))
+    f.wait_state("south", never, "EXIT")
+    f.wait_for("all in the history", lambda: len(trace("-P", "traced")[0]) == 4)
+    rows, text = trace("-P", "traced")
+    expect_equal([len(row) for row in rows], [18] * 4, "fields")
+    expect_equal([row[0] for row in rows], [1, 2, 3, 4], "numbers")
+    expect_equal([row[10] for row in rows], [1, 0, 5, 5], "states: %s" % rows)
+    expect_equal([row[4] for row in rows], [1, 1, 1, -1], "allocated slots: %s" % rows)
+    expect_equal([row[7] for row in rows], [1, 1, 1, 1], "requested slots")
+    expect(rows[0][1] == 0 and rows[0][3] >= 2, "times of the first: %s" % rows[0])
+    expect_equal((rows[3][3], rows[3][15]), (-1, -1), "one that never ran: %s" % rows[3])
+    expect(all(a[1] <= b[1] for a, b in zip(rows, rows[1:])), "by submission: %s" % rows)
+    expect("; Queue: 1 away\n" in text and "; Partition: 1 %s\n" % LEASE in text and
+           "; MaxJobs: 4\n" in text, "header: %s" % text)
+    expect_equal(trace("-P", "traced", LEASE)[0], rows[:3], "of a lease")
+    expect_equal(trace("-P", "nothing")[0], [], "of another project")
+    expect_equal(trace("--to", "2020-01-01", "--from", "2019-12-31")[0], [], "another year")
+    result = f.cli("south", "usage", "--swf", "--csv", code=None)
+    expect(result.returncode == 2 and "--csv cannot be given with --swf" in result.stderr,
+           "both formats: %s" % result)
+    expect_equal(play(text), [("1", "DONE", rows[0][3]), ("2", "DONE", rows[1][3]),
+                              ("3", "DONE", rows[2][3])], "as simulate reads it")
+
+
+def play(text):
+    """Name, state and run time of the jobs of the trace, in a simulated site."""
+    for name, content in (("jobs.swf", text), ("play", SCENARIO), ("alone.conf", ALONE)):
+        with open(os.path.join(f.dir, name), "w") as file:
+            file.write(content)
+    result = subprocess.run([os.path.join(BIN, "sublet"), "simulate", "--events", "-",
+                             os.path.join(f.dir, "play")], stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True, timeout=LIMIT)
+    expect_equal(result.returncode, 0, "simulate: %s" % result)
+    events = [json.loads(line) for line in result.stdout.splitlines()]
+    starts = {e["job"]: e["t"] for e in events if e["event"] == "job_start"}
+    return sorted((e["job"].split(":")[1], e["state"], round(e["t"] - starts[e["job"]]))
+                  for e in events if e["event"] == "job_end")
 
 
 def over_http(parameters=""):
@@ -208,6 +280,7 @@ def setup():
 
 
 main(test_a_leased_job_over_a_crash, test_sums, test_errors,
-     test_books_balance_and_a_changed_row_is_named, test_over_http,
+     test_books_balance_and_a_changed_row_is_named, test_a_trace_of_ended_jobs,
+     test_over_http,
      test_over_http_without_a_site, test_over_http_a_site_that_does_not_answer,
      test_other_sites_books_need_the_other_site, shared=f, setup=setup)
