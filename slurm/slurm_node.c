@@ -27,11 +27,15 @@ enum {
 enum { PARTITIONS_MAX = 16 };
 
 static const struct slurm_column columns[N_CELLS] = {
-    [NAME] = {"NodeList", NAME_SIZE},           [STATE] = {"StateComplete", 128, false},
-    [CPUS] = {"CPUsState", 48, false},          [MEMORY] = {"Memory", 16, false},
-    [FREE_MEMORY] = {"FreeMem", 16, false},     [LOAD] = {"CPUsLoad", 16, false},
-    [FEATURES] = {"Features", 1024, false},     [GRES] = {"Gres", 1024, false},
-    [PARTITION] = {"PartitionName", NAME_SIZE},
+    [NAME] = {"NodeList", NAME_SIZE, false},
+    [STATE] = {"StateComplete", 128, false},
+    [CPUS] = {"CPUsState", 48, false},
+    [MEMORY] = {"Memory", 16, false},
+    [FREE_MEMORY] = {"FreeMem", 16, false},
+    [LOAD] = {"CPUsLoad", 16, false},
+    [FEATURES] = {"Features", 1024, false},
+    [GRES] = {"Gres", 1024, false},
+    [PARTITION] = {"PartitionName", NAME_SIZE, false},
 };
 
 const char *const *slurm_node_command(struct arena *arena, const char *partition)
