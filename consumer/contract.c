@@ -89,7 +89,8 @@ void contracts_begin_session(struct contracts *contracts)
     list_hosts(contracts);
 }
 
-/* True if the contract gives other things than slots than before. */
+/* True if the contract gives other things than slots than before, or gives shared
+ * resources to other hosts. */
 static bool gives_other(const struct contract *contract,
                         const struct msg_contract *next)
 {
@@ -103,7 +104,8 @@ static bool gives_other(const struct contract *contract,
             i < before->n_hosts ? before->hosts[i].spaces : nothing;
         const struct space *is = i < next->n_hosts ? next->hosts[i].spaces : nothing;
         if (is_same ? !exported_resources_is_same_memory(was, is)
-                    : !exported_resources_is_same_memory(was, nothing) ||
+                    : next->n_resources > 0 ||
+                          !exported_resources_is_same_memory(was, nothing) ||
                           !exported_resources_is_same_memory(is, nothing)) {
             return true;
         }

@@ -77,7 +77,9 @@ struct slurm_run_order {
  * gets no environment of the agent. sbatch prints its number. */
 const char *const *slurm_run_submit_command(struct arena *arena,
                                             const struct slurm_run_order *order);
-/* To all processes of the job; `name` as in "STOP". */
+/* To all processes of the job; `name` as in "STOP". Slurm loses the signal if the job's
+ * processes have not begun, although squeue shows "R": the caller sends it again until
+ * squeue shows the effect. */
 const char *const *slurm_run_signal_command(struct arena *arena, int64_t job_id,
                                             const char *name);
 const char *const *slurm_run_kill_command(struct arena *arena, int64_t job_id);

@@ -61,6 +61,9 @@ bool invariant_host_used(struct invariants *invariants, const char *site,
         }
         leased->n_lost = smaller(leased->n_lost, leased->used);
     }
+    if (use->n_slots > 0 && !use->is_again && !is_before_restart(invariants, site)) {
+        invariant_state_site(invariants, site)->has_begun = true;
+    }
     all->used += use->n_slots;
     int n_runs = use->is_part       ? 0
                  : use->n_slots > 0 ? 1

@@ -137,6 +137,7 @@ void invariant_job_restored(struct invariants *invariants, const char *site,
 
     seen->is_restoring = !is_over;
     seen->is_restored = true;
+    seen->has_begun = false;
     seen->restored_checks = seen->n_checks;
     if (is_over) {
         return;

@@ -18,6 +18,7 @@ struct summing {
     struct invariants *invariants;
     const struct invariants_site *site;
     struct arena arena;
+    bool has_unknown; /* a job is on a host that this site has not been told of again */
 };
 
 static struct seen_supply *see_supply(struct summing *summing, const char *resource,
@@ -183,17 +184,24 @@ static void add(void *arg, const struct rusage_held *held)
     if (supply) {
         supply->reserved += held->milli;
         supply->is_begun |= !held->lease[0] || is_in_force(summing, held);
+    } else {
+        summing->has_unknown = true;
     }
 }
 
-/* More than the supply is allowed only if the supply became smaller. */
-static bool judge(struct seen_supply *supply, int n_configs,
+/* More than the supply is allowed only if the supply became smaller, or if nothing has
+ * begun since the journal was restored: jobs of the copy and what hosts describe are
+ * reserved side by side until the hosts have said how the jobs of the copy ended. */
+static bool judge(struct seen_supply *supply, const struct seen_site *of,
                   struct invariants_text *text)
 {
+    int n_configs = of->n_configs;
+    bool is_inherited = of->is_restored && !of->has_begun;
+
     if (!supply->is_summed) {
         supply->reserved = 0;
     }
-    if (supply->is_other || supply->n_configs != n_configs ||
+    if (supply->is_other || is_inherited || supply->n_configs != n_configs ||
         supply->reserved < supply->limit) {
         supply->limit =
             supply->reserved > supply->total ? supply->reserved : supply->total;
@@ -226,10 +234,11 @@ bool invariant_rusage_check(struct invariants *invariants,
     arena_init(&summing.arena);
     site_list_reserved(site->site, add, &summing);
     for (struct seen *at = invariants->supplies; at; at = at->hh.next) {
+        struct seen_supply *supply = (struct seen_supply *)at;
+        bool is_known = supply->is_summed || !summing.has_unknown;
         bool is_its =
             !strncmp(at->key, site->config->name, length) && at->key[length] == ' ';
-        is_good = is_good &&
-                  (!is_its || judge((struct seen_supply *)at, seen->n_configs, text));
+        is_good = is_good && (!is_its || !is_known || judge(supply, seen, text));
     }
     arena_release(&summing.arena);
     return is_good;

@@ -114,6 +114,7 @@ struct seen_site {
     int64_t steps_to_check;   /* until its machine's jobs are checked again */
     bool is_restoring;        /* rows of a copy are being reported */
     bool is_restored;         /* ever */
+    bool has_begun;           /* a run has begun there since its journal was restored */
 };
 
 struct invariants {

@@ -98,6 +98,34 @@ static void test_recall_closes_the_lease(void **state)
     ASSERT_HOSTS("n1@north 2/0 open");
 }
 
+/* A resource that all hosts of the lease see is given to a host that joins the lease,
+ * too; slots alone give nothing else. */
+static void test_changes(void **state)
+{
+    struct consumer_world *world = *state;
+    struct lease_resource resource = {
+        .name = "lic", .pool = 1, .n_instances = 2, .hosts = ""};
+    struct host_split hosts[] = {{.host = "n1", .n_slots = 4, .provider = 4},
+                                 {.host = "n2", .n_slots = 4, .provider = 4}};
+    struct msg msg = {.kind = MSG_CONTRACT, .session = world->session, .site = ""};
+    msg.contract = (struct msg_contract){
+        .lease = "north/1/south", .epoch = 1, .hosts = hosts, .resources = &resource};
+    const struct {
+        int n_hosts, n_resources, n_lent;
+        bool is_other;
+    } rows[] = {{1, 0, 0, false}, {2, 0, 0, false}, {1, 1, 0, true}, {1, 1, 2, false},
+                {2, 1, 2, true},  {2, 1, 1, false}, {1, 1, 1, true}, {1, 0, 1, true}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        uint64_t before = consumer_changes(world->consumer);
+        msg.contract.revision = i + 1;
+        msg.contract.n_hosts = rows[i].n_hosts;
+        msg.contract.n_resources = rows[i].n_resources;
+        hosts[0].consumer = rows[i].n_lent;
+        consumer_contract(world->consumer, &msg, world->now_ms, &world->effects);
+        assert_int_equal(consumer_changes(world->consumer) != before, rows[i].is_other);
+    }
+}
+
 /* At regular instants, which the broker tells by its own clock. */
 static void test_next_rebalance(void **state)
 {
@@ -245,6 +273,7 @@ int main(void)
         STORY(test_states),
         STORY(test_down_host_is_closed),
         STORY(test_recall_closes_the_lease),
+        STORY(test_changes),
         STORY(test_next_rebalance),
         STORY(test_revisions),
         STORY(test_new_session_waits_to_be_told),
