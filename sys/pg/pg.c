@@ -22,6 +22,7 @@ struct pg {
     char *url;
     struct pg_statement *statements; /* the newest first */
     int n_statements;
+    struct pg_writer *writers; /* the oldest first */
     bool has_failed; /* in the present transaction: something could not be sent */
 };
 
@@ -225,8 +226,36 @@ int pg_prepare(struct pg *pg, const char *sql, int n_params,
 
 /* ---------------------------------------------------------------- transactions */
 
+void pg_add_writer(struct pg *pg, struct pg_writer *writer)
+{
+    struct pg_writer **end = &pg->writers;
+    while (*end != NULL) {
+        end = &(*end)->next;
+    }
+    *end = writer;
+}
+
+void pg_remove_writer(struct pg *pg, struct pg_writer *writer)
+{
+    struct pg_writer **at = &pg->writers;
+    while (*at != writer) {
+        at = &(*at)->next;
+    }
+    *at = writer->next;
+}
+
+void pg_send_rows(struct pg *pg)
+{
+    for (struct pg_writer *at = pg->writers; at != NULL; at = at->next) {
+        at->send(at);
+    }
+}
+
 void pg_begin(struct pg *pg)
 {
+    for (struct pg_writer *at = pg->writers; at != NULL; at = at->next) {
+        at->drop(at);
+    }
     pg->has_failed = PQenterPipelineMode(pg->connection) != 1 ||
                      PQsetnonblocking(pg->connection, 1) != 0;
 }
@@ -270,6 +299,7 @@ static int read_pipeline(struct pg *pg, struct err *err)
  * again. */
 int pg_commit(struct pg *pg, struct err *err)
 {
+    pg_send_rows(pg);
     if (pg->has_failed || PQpipelineSync(pg->connection) != 1) {
         return fail(pg, ERR_AWAY, PQerrorMessage(pg->connection), err);
     }

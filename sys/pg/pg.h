@@ -55,6 +55,18 @@ void pg_send(struct pg *pg, const struct pg_statement *statement,
              const char *const *params);
 int pg_commit(struct pg *pg, struct err *err) MUST_CHECK;
 
+/* What collects rows during a transaction (pg_batch.h). Its owner removes it before it
+ * frees it, and before pg_close. */
+struct pg_writer {
+    struct pg_writer *next;
+    void (*send)(struct pg_writer *writer); /* all rows that it has */
+    void (*drop)(struct pg_writer *writer); /* those that were not sent */
+};
+void pg_add_writer(struct pg *pg, struct pg_writer *writer);
+void pg_remove_writer(struct pg *pg, struct pg_writer *writer);
+/* All writers send, in the order in which they were added; pg_commit does it too. */
+void pg_send_rows(struct pg *pg);
+
 /* A statement by itself, outside of a transaction; its rows, for PQclear. */
 int pg_ask(struct pg *pg, const struct pg_statement *statement,
            const char *const *params, PGresult **rows, struct err *err) MUST_CHECK;
@@ -70,7 +82,7 @@ int64_t pg_number(const PGresult *rows, int row, int column);
 /* ---------------------------------------------------------------- pg_table.c */
 
 /* Structs in tables, by their schemas: the same tables of fields as in a file
- * (sys/db/db.h), except that a row is one statement, and a list another one. */
+ * (sys/db/db.h), except that rows are written at the end of the transaction. */
 struct pg_table;
 int pg_table_open(struct pg *pg, const struct db_table_def *def,
                   struct pg_table **table, struct err *err) MUST_CHECK;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pg_table.c: see pg.h. A row is an upsert. A list is one statement, too: arrays of its
- * columns, of which the rows that differ are written, and what is behind the end is
- * deleted.
+/* pg_table.c: see pg.h. Rows, the members of lists, and the ends of lists are a batch
+ * each (pg_batch.h): a record is written before its lists.
  *
  * Statements that are in flight are not waited for, so that none may depend on what
  * another one found. */
-#include "sys/pg/pg.h"
+#include "sys/pg/pg_batch.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,7 +22,7 @@ struct columns {
     struct record_column columns[COLUMNS_MAX];
     const char *names[COLUMNS_MAX], *types[COLUMNS_MAX];
     int n_columns, n_keys, n_names;
-    struct pg_statement *put, *delete;
+    struct pg_batch *put;
     const char *all_sql;
 };
 
@@ -31,6 +30,7 @@ struct list {
     const struct field *field;
     size_t offset; /* of the field */
     struct columns columns;
+    struct pg_batch *cut; /* the record's key, and the number of members */
 };
 
 struct pg_table {
@@ -38,6 +38,7 @@ struct pg_table {
     struct db_table_def def;
     struct arena arena, params; /* of the table; of one statement */
     struct columns columns;
+    struct pg_statement *delete;
     struct list lists[DB_TABLE_LISTS];
     int n_lists;
 };
@@ -122,32 +123,75 @@ static const char *join(struct arena *arena, const struct columns *columns, int 
     return text;
 }
 
-/* "$1, $2", or "a = $1 AND b = $2". */
-static const char *join_params(struct arena *arena, const struct columns *columns,
-                               int end, bool is_condition)
+/* "unnest($1::text[], $2::bigint[])" */
+static const char *join_arrays(struct arena *arena, const struct columns *columns,
+                               int end)
+{
+    const char *text = "unnest(";
+    for (int i = 0; i < end; i++) {
+        text = arena_printf(arena, "%s%s$%d::%s[]", text, i > 0 ? ", " : "", i + 1,
+                            columns->types[i]);
+    }
+    return arena_printf(arena, "%s)", text);
+}
+
+/* "a = $1 AND b = $2" */
+static const char *join_key(struct arena *arena, const struct columns *columns)
 {
     const char *text = "";
-    for (int i = 0; i < end; i++) {
-        const char *between = i == 0 ? "" : is_condition ? " AND " : ", ";
-        text = is_condition ? arena_printf(arena, "%s%s%s = $%d", text, between,
-                                           columns->names[i], i + 1)
-                            : arena_printf(arena, "%s%s$%d", text, between, i + 1);
+    for (int i = 0; i < columns->n_keys; i++) {
+        text = arena_printf(arena, "%s%s%s = $%d", text, i == 0 ? "" : " AND ",
+                            columns->names[i], i + 1);
     }
     return text;
 }
 
-/* "ON CONFLICT (key) DO UPDATE SET a = excluded.a, ..." */
-static const char *join_conflict(struct arena *arena, const struct columns *columns,
-                                 int n_keys)
+/* "ON CONFLICT (key) DO UPDATE SET a = excluded.a, ...", of rows that differ. */
+static const char *join_conflict(struct arena *arena, const char *name,
+                                 const struct columns *columns, int n_keys)
 {
+    int end = columns->n_names;
     const char *set = "";
-    for (int i = n_keys; i < columns->n_names; i++) {
+    for (int i = n_keys; i < end; i++) {
         set = arena_printf(arena, "%s%s%s = excluded.%s", set, i > n_keys ? ", " : "",
                            columns->names[i], columns->names[i]);
     }
-    return arena_printf(arena, " ON CONFLICT (%s) DO %s%s",
-                        join(arena, columns, 0, n_keys, "", "", ", "),
-                        set[0] != '\0' ? "UPDATE SET " : "NOTHING", set);
+    const char *keys = join(arena, columns, 0, n_keys, "", "", ", ");
+    if (set[0] == '\0') {
+        return arena_printf(arena, " ON CONFLICT (%s) DO NOTHING", keys);
+    }
+    return arena_printf(
+        arena, " ON CONFLICT (%s) DO UPDATE SET %s WHERE (%s) IS DISTINCT FROM (%s)",
+        keys, set,
+        join(arena, columns, n_keys, end, arena_printf(arena, "%s.", name), "", ", "),
+        join(arena, columns, n_keys, end, "excluded.", "", ", "));
+}
+
+/* "INSERT INTO t (a, b) SELECT a, b FROM unnest($1::text[], $2::bigint[]) AS given (a,
+ * b)" */
+static const char *join_insert(struct arena *arena, const char *name,
+                               const struct columns *columns)
+{
+    const char *all = join(arena, columns, 0, columns->n_names, "", "", ", ");
+    return arena_printf(arena, "INSERT INTO %s (%s) SELECT %s FROM %s AS given (%s)",
+                        name, all, all, join_arrays(arena, columns, columns->n_names),
+                        all);
+}
+
+/* A number behind the last one for a key of 0. */
+static const char *join_history(struct arena *arena, const char *name,
+                                const struct columns *columns)
+{
+    const char *key = columns->names[0];
+    const char *rest = join(arena, columns, 1, columns->n_names, "", "", ", ");
+    return arena_printf(
+        arena,
+        "INSERT INTO %s (%s, %s) SELECT coalesce(nullif(%s, 0), last + ordinality), %s"
+        " FROM %s WITH ORDINALITY AS given (%s, %s, ordinality),"
+        " (SELECT greatest((SELECT max(%s) FROM %s), (SELECT max(number) FROM"
+        " unnest($1::bigint[]) AS number)) AS last) AS lasts",
+        name, key, rest, key, rest, join_arrays(arena, columns, columns->n_names), key,
+        rest, key, name);
 }
 
 static int prepare_row(struct pg_table *table, struct err *err)
@@ -155,56 +199,47 @@ static int prepare_row(struct pg_table *table, struct err *err)
     struct arena *arena = &table->arena;
     struct columns *columns = &table->columns;
     const char *name = table->def.schema->name;
-    const char *all = join(arena, columns, 0, columns->n_names, "", "", ", ");
-    const char *values = join_params(arena, columns, columns->n_names, false);
-    if (table->def.is_history) { /* a number behind the last one for a key of 0 */
-        values = arena_printf(
-            arena,
-            "coalesce(nullif($1::bigint, 0), (SELECT coalesce(max(%s), 0) + 1 FROM "
-            "%s))%s",
-            columns->names[0], name, values + strlen("$1"));
-    }
-    const char *put = arena_printf(
-        arena, "INSERT INTO %s (%s) VALUES (%s)%s", name, all, values,
-        table->def.is_history ? "" : join_conflict(arena, columns, columns->n_keys));
-    const char *cut = arena_printf(arena, "DELETE FROM %s WHERE %s", name,
-                                   join_params(arena, columns, columns->n_keys, true));
+    bool is_history = table->def.is_history;
+    const char *put =
+        is_history ? join_history(arena, name, columns)
+                   : arena_printf(arena, "%s%s", join_insert(arena, name, columns),
+                                  join_conflict(arena, name, columns, columns->n_keys));
+    const char *cut =
+        arena_printf(arena, "DELETE FROM %s WHERE %s", name, join_key(arena, columns));
     columns->all_sql =
-        arena_printf(arena, "SELECT %s FROM %s ORDER BY %s", all, name,
+        arena_printf(arena, "SELECT %s FROM %s ORDER BY %s",
+                     join(arena, columns, 0, columns->n_names, "", "", ", "), name,
                      join(arena, columns, 0, columns->n_keys, "", "", ", "));
-    int rc = pg_prepare(table->pg, put, columns->n_names, &columns->put, err);
-    return rc == 0 ? pg_prepare(table->pg, cut, columns->n_keys, &columns->delete, err)
+    int rc = pg_batch_open(table->pg, put, columns->n_names,
+                           is_history ? 0 : columns->n_keys, &columns->put, err);
+    return rc == 0 ? pg_prepare(table->pg, cut, columns->n_keys, &table->delete, err)
                    : rc;
 }
 
-/* Parameters: the record's key, the count, then an array for each column. */
+/* Rows of the list that differ are written, then what is behind the end is deleted. */
 static int prepare_list(struct pg_table *table, const char *name, struct list *list,
                         struct err *err)
 {
     struct arena *arena = &table->arena;
     struct columns *columns = &list->columns;
-    int n_keys = table->columns.n_keys, first = n_keys + 1, end = columns->n_names;
-    const char *arrays = "";
-    for (int i = first; i < end; i++) {
-        arrays = arena_printf(arena, "%s%s$%d::%s[]", arrays, i > first ? ", " : "",
-                              i + 1, columns->types[i]);
+    int first = table->columns.n_keys + 1, end = columns->n_names;
+    const char *put = arena_printf(arena, "%s%s", join_insert(arena, name, columns),
+                                   join_conflict(arena, name, columns, first));
+    const char *keys = join(arena, columns, 0, first, "", "", ", ");
+    const char *same = "";
+    for (int i = 0; i < first - 1; i++) {
+        same = arena_printf(arena, "%s%s.%s = given.%s AND ", same, name,
+                            columns->names[i], columns->names[i]);
     }
-    const char *rest = join(arena, columns, first, end, "", "", ", ");
-    const char *put = arena_printf(
-        arena,
-        "WITH cut AS (DELETE FROM %s WHERE %s AND place >= $%d) INSERT INTO %s (%s)"
-        " SELECT %s, ordinality - 1, %s FROM unnest(%s) WITH ORDINALITY AS given (%s,"
-        " ordinality)%s WHERE (%s) IS DISTINCT FROM (%s)",
-        name, join_params(arena, columns, n_keys, true), first, name,
-        join(arena, columns, 0, end, "", "", ", "),
-        join_params(arena, columns, n_keys, false), rest, arrays, rest,
-        join_conflict(arena, columns, first),
-        join(arena, columns, first, end, arena_printf(arena, "%s.", name), "", ", "),
-        join(arena, columns, first, end, "excluded.", "", ", "));
-    columns->all_sql = arena_printf(arena, "SELECT %s FROM %s ORDER BY %s",
-                                    join(arena, columns, 0, end, "", "", ", "), name,
-                                    join(arena, columns, 0, first, "", "", ", "));
-    return pg_prepare(table->pg, put, end, &columns->put, err);
+    const char *cut = arena_printf(
+        arena, "DELETE FROM %s USING %s AS given (%s) WHERE %s%s.place >= given.place",
+        name, join_arrays(arena, columns, first), keys, same, name);
+    columns->all_sql =
+        arena_printf(arena, "SELECT %s FROM %s ORDER BY %s",
+                     join(arena, columns, 0, end, "", "", ", "), name, keys);
+    int rc = pg_batch_open(table->pg, put, end, first, &columns->put, err);
+    return rc == 0 ? pg_batch_open(table->pg, cut, first, first - 1, &list->cut, err)
+                   : rc;
 }
 
 static int open_list(struct pg_table *table, const char *field_name, const char *name,
@@ -248,6 +283,11 @@ int pg_table_open(struct pg *pg, const struct db_table_def *def,
 void pg_table_close(struct pg_table *table)
 {
     if (table != NULL) {
+        pg_batch_free(table->columns.put);
+        for (int i = 0; i < table->n_lists; i++) {
+            pg_batch_free(table->lists[i].columns.put);
+            pg_batch_free(table->lists[i].cut);
+        }
         arena_release(&table->arena);
         arena_release(&table->params);
         free(table); /* the connection frees its statements */
@@ -283,81 +323,43 @@ static const char *show(struct arena *arena, const struct record_column *column,
                                 : arena_printf(arena, "%" PRId64, number);
 }
 
-/* A member of an array: NULL, or in quotes. */
-static size_t write_member(char *to, const char *text)
+/* The texts of the record's key. */
+static void show_key(struct pg_table *table, const char *record, const char **texts)
 {
-    char *at = to;
-    if (text == NULL) {
-        memcpy(to, "NULL", 4);
-        return 4;
+    for (int i = 0; i < table->columns.n_keys; i++) {
+        texts[i] = show(&table->params, &table->columns.columns[i], record);
     }
-    *at++ = '"';
-    for (; *text != '\0'; text++) {
-        if (*text == '"' || *text == '\\') {
-            *at++ = '\\';
-        }
-        *at++ = *text;
-    }
-    *at++ = '"';
-    return (size_t)(at - to);
-}
-
-/* The column of all members of a list: {"1","2"}. */
-static const char *show_list(struct arena *arena, const struct record_column *column,
-                             const char *parts, size_t part_size, int count)
-{
-    const char **texts = arena_alloc(arena, (size_t)count + 1, sizeof(*texts));
-    size_t size = sizeof("{}");
-    for (int i = 0; i < count; i++) {
-        texts[i] = show(arena, column, parts + (size_t)i * part_size);
-        size += (texts[i] != NULL ? 2 * strlen(texts[i]) : 0) + sizeof("\"\",NULL");
-    }
-    char *array = arena_alloc(arena, size, 1), *at = array;
-    *at++ = '{';
-    for (int i = 0; i < count; i++) {
-        if (i > 0) {
-            *at++ = ',';
-        }
-        at += write_member(at, texts[i]);
-    }
-    *at++ = '}';
-    *at = '\0';
-    return array;
 }
 
 static void put_list(struct pg_table *table, const struct list *list,
                      const char *record)
 {
-    const char *params[PG_PARAMS_MAX];
+    const char *texts[PG_PARAMS_MAX];
     const struct columns *columns = &list->columns;
     const char *parts = field_pointer(list->field, record + list->offset);
     int count = field_count(list->field, record + list->offset);
     int n_keys = table->columns.n_keys;
-    for (int i = 0; i < n_keys; i++) {
-        params[i] = show(&table->params, &table->columns.columns[i], record);
+    show_key(table, record, texts);
+    for (int place = 0; place < count; place++) {
+        const char *part = parts + (size_t)place * list->field->part->size;
+        texts[n_keys] = arena_printf(&table->params, "%d", place);
+        for (int i = 0; i < columns->n_columns; i++) {
+            texts[n_keys + 1 + i] = show(&table->params, &columns->columns[i], part);
+        }
+        pg_batch_add(columns->put, texts);
     }
-    params[n_keys] = arena_printf(&table->params, "%d", count);
-    for (int i = 0; i < columns->n_columns; i++) {
-        params[n_keys + 1 + i] = show_list(&table->params, &columns->columns[i], parts,
-                                           list->field->part->size, count);
-    }
-    pg_send(table->pg, columns->put, params);
-}
-
-static void send_row(struct pg_table *table, const struct pg_statement *statement,
-                     int n_params, const char *record)
-{
-    const char *params[PG_PARAMS_MAX];
-    for (int i = 0; i < n_params; i++) {
-        params[i] = show(&table->params, &table->columns.columns[i], record);
-    }
-    pg_send(table->pg, statement, params);
+    texts[n_keys] = arena_printf(&table->params, "%d", count);
+    pg_batch_add(list->cut, texts);
 }
 
 void pg_table_put(struct pg_table *table, const void *record)
 {
+    const char *texts[PG_PARAMS_MAX];
     arena_clear(&table->params);
-    send_row(table, table->columns.put, table->columns.n_columns, record);
+    for (int i = 0; i < table->columns.n_columns; i++) {
+        texts[i] = show(&table->params, &table->columns.columns[i], record);
+    }
+    pg_batch_add(table->columns.put, texts);
     for (int i = 0; i < table->n_lists; i++) {
         put_list(table, &table->lists[i], record);
     }
@@ -365,8 +367,11 @@ void pg_table_put(struct pg_table *table, const void *record)
 
 void pg_table_delete(struct pg_table *table, const void *record)
 {
+    const char *texts[PG_PARAMS_MAX];
     arena_clear(&table->params);
-    send_row(table, table->columns.delete, table->columns.n_keys, record);
+    show_key(table, record, texts);
+    pg_send_rows(table->pg);
+    pg_send(table->pg, table->delete, texts);
 }
 
 /* ---------------------------------------------------------------- reading */

@@ -16,6 +16,8 @@
 #include "sys/json.h"
 
 enum { ROWS_PER_BATCH = 12, LEASES = 9, HOSTS = 6 };
+/* One batch has more events than one statement writes (PG_BATCH_ROWS). */
+enum { LARGE_BATCH = 7, ROWS_OF_LARGE = 4000 };
 
 static void must(int rc, const struct err *err)
 {
@@ -205,7 +207,8 @@ void store_rows_play(struct store *a, struct store *b, uint64_t seed)
         must(store_begin(b, &err), &err);
         must(store_write(a, &pool, &err), &err);
         must(store_write(b, &pool, &err), &err);
-        for (int i = 0; i < ROWS_PER_BATCH; i++) {
+        for (int i = 0; i < (batch == LARGE_BATCH ? ROWS_OF_LARGE : ROWS_PER_BATCH);
+             i++) {
             struct row row;
             draw_row(&rng, &arena, &row);
             must(store_write(a, &row, &err), &err);

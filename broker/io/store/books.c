@@ -106,15 +106,16 @@ int books_count_in(struct books *books, const char *lease, int64_t from_ms,
     return resize(books, lease, from_ms, to_ms, 1, err);
 }
 
-int books_open(struct books *books, const char *lease, const struct books_split *split,
-               struct err *err)
+/* An entry of that start is replaced. */
+static int open_split(struct books *books, const char *lease,
+                      const struct books_split *split, struct err *err)
 {
     const struct books_param params[] = {{lease, 0},
                                          {NULL, split->start_ms},
                                          {NULL, split->epoch},
                                          {NULL, split->provider},
                                          {NULL, split->consumer}};
-    return books_sql_run(books->sql, BOOKS_OPEN, params, err);
+    return books_sql_open(books->sql, params, err);
 }
 
 static int cut_sums(struct books *books, const char *lease, int64_t n_hours,
@@ -157,16 +158,7 @@ static int write_split(struct books *books, struct book *book, bool is_undone,
 {
     const struct books_split *next = &book->next;
     int rc = is_undone ? undo_future(books, book->lease, now_ms, err) : 0;
-    if (rc == 0) {
-        rc = books_count_out(books, book->lease, next->start_ms, next->start_ms + 1,
-                             err);
-    }
-    if (rc == 0) {
-        rc = books_open(books, book->lease, next, err);
-    }
-    return rc == 0 ? books_count_in(books, book->lease, next->start_ms,
-                                    next->start_ms + 1, err)
-                   : rc;
+    return rc == 0 ? open_split(books, book->lease, next, err) : rc;
 }
 
 static const struct books_split *latest(const struct books *books,

@@ -48,8 +48,6 @@ int books_count_out(struct books *books, const char *lease, int64_t from_ms,
                     int64_t to_ms, struct err *err) MUST_CHECK;
 int books_count_in(struct books *books, const char *lease, int64_t from_ms,
                    int64_t to_ms, struct err *err) MUST_CHECK;
-int books_open(struct books *books, const char *lease, const struct books_split *split,
-               struct err *err) MUST_CHECK;
 
 /* The first BOOKS_SPLITS_MAX splits that the lease has in that time, with the one that
  * holds at its beginning. */

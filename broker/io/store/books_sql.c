@@ -6,22 +6,18 @@
 #include <stdlib.h>
 
 #include "broker/io/store/store_parts.h"
-#include "sys/pg/pg.h"
+#include "sys/pg/pg_batch.h"
 
 /* About what a row and its place in the index take beside the name of the lease, which
  * is in both. */
 #define ENTRY_BYTES "42"
 #define SUM_BYTES "48"
-#define NAME_BYTES "length($1) * 9 / 4"
+#define NAME_BYTES(name) "length(" name ") * 9 / 4"
 
 static const struct {
     int n_params;
     const char *text;
 } statements[BOOKS_STATEMENTS] = {
-    [BOOKS_OPEN] = {5, "INSERT INTO held VALUES ($1, $2, $3, $4, $5)"
-                       " ON CONFLICT (lease, start_ms) DO UPDATE SET"
-                       " epoch = excluded.epoch, provider = excluded.provider,"
-                       " consumer = excluded.consumer"},
     [BOOKS_CARRY] = {5, "INSERT INTO held VALUES ($1, $2, $3, $4, $5)"
                         " ON CONFLICT (lease, start_ms) DO NOTHING"},
     [BOOKS_UNDO] = {2, "DELETE FROM held WHERE lease = $1 AND start_ms > $2"},
@@ -48,15 +44,18 @@ static const struct {
                         " ON CONFLICT (lease, n_hours, start_ms) DO UPDATE SET"
                         " provider_ms = excluded.provider_ms,"
                         " consumer_ms = excluded.consumer_ms"},
-    [BOOKS_RESIZE] = {4, "INSERT INTO held_size SELECT 1, CAST($4 AS BIGINT) * ("
-                         "(SELECT count(*) FROM held WHERE lease = $1"
-                         " AND start_ms >= $2 AND start_ms < $3)"
-                         " * (" ENTRY_BYTES " + " NAME_BYTES ")"
-                         " + (SELECT count(*) FROM held_sum WHERE lease = $1"
-                         " AND start_ms >= $2 AND start_ms < $3)"
-                         " * (" SUM_BYTES " + " NAME_BYTES ")) WHERE true"
-                         " ON CONFLICT (one) DO UPDATE SET"
-                         " n_bytes = held_size.n_bytes + excluded.n_bytes"},
+    [BOOKS_RESIZE] =
+        {4, "INSERT INTO held_size SELECT 1, CAST($4 AS BIGINT) * ("
+            "(SELECT count(*) FROM held WHERE lease = $1"
+            " AND start_ms >= $2 AND start_ms < $3)"
+            " * (" ENTRY_BYTES " + " NAME_BYTES(
+                "$1") ")"
+                      " + (SELECT count(*) FROM held_sum WHERE lease = $1"
+                      " AND start_ms >= $2 AND start_ms < $3)"
+                      " * (" SUM_BYTES " + " NAME_BYTES(
+                          "$1") ")) WHERE true"
+                                " ON CONFLICT (one) DO UPDATE SET"
+                                " n_bytes = held_size.n_bytes + excluded.n_bytes"},
     [BOOKS_SIZE] = {0, "SELECT n_bytes FROM held_size"},
     [BOOKS_LAST] = {0, "WITH RECURSIVE names (lease) AS (SELECT min(lease) FROM held"
                        " UNION ALL SELECT (SELECT min(held.lease) FROM held"
@@ -77,10 +76,30 @@ static const struct {
                         " FROM held_sum WHERE lease = $1) AS firsts"},
 };
 
+#define UPSERT_SET                                                                     \
+    " ON CONFLICT (lease, start_ms) DO UPDATE SET epoch = excluded.epoch,"             \
+    " provider = excluded.provider, consumer = excluded.consumer"
+
+static const char open_in_file[] =
+    "INSERT INTO held VALUES ($1, $2, $3, $4, $5)" UPSERT_SET;
+
+/* A batch (pg_batch.h). A row that is new has no xmax. */
+static const char open_on_server[] =
+    "WITH opened AS (INSERT INTO held (lease, start_ms, epoch, provider, consumer)"
+    " SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[],"
+    " $5::bigint[])" UPSERT_SET " RETURNING lease, xmax = 0 AS is_new)"
+    " INSERT INTO held_size SELECT 1, coalesce(sum(" ENTRY_BYTES
+    " + " NAME_BYTES("lease") "), 0) FROM opened WHERE is_new"
+                              " ON CONFLICT (one) DO UPDATE SET n_bytes = "
+                              "held_size.n_bytes + excluded.n_bytes";
+
+enum { OPEN_PARAMS = 5, OPEN_KEYS = 2 };
+
 struct books_sql {
     struct db *db; /* NULL: it is a server */
     struct pg *pg;
-    sqlite3_stmt *of_file[BOOKS_STATEMENTS];
+    sqlite3_stmt *of_file[BOOKS_STATEMENTS], *open;
+    struct pg_batch *opened;
     struct pg_statement *of_server[BOOKS_STATEMENTS];
 };
 
@@ -90,6 +109,10 @@ int books_sql_new(struct store *store, struct books_sql **sql, struct err *err)
     int rc = 0;
     made->db = store->ops->db(store);
     made->pg = made->db == NULL ? store->ops->pg(store) : NULL;
+    if (made->pg != NULL) {
+        rc = pg_batch_open(made->pg, open_on_server, OPEN_PARAMS, OPEN_KEYS,
+                           &made->opened, err);
+    }
     for (int i = 0; i < BOOKS_STATEMENTS && made->pg != NULL && rc == 0; i++) {
         rc = pg_prepare(made->pg, statements[i].text, statements[i].n_params,
                         &made->of_server[i], err);
@@ -104,17 +127,18 @@ int books_sql_new(struct store *store, struct books_sql **sql, struct err *err)
 
 void books_sql_free(struct books_sql *sql)
 {
+    if (sql != NULL) {
+        pg_batch_free(sql->opened);
+    }
     free(sql);
 }
 
 /* ---------------------------------------------------------------- a file */
 
-static sqlite3_stmt *bind_file(struct books_sql *sql, enum books_statement which,
-                               const struct books_param *params)
+static void bind_params(sqlite3_stmt *bound, const struct books_param *params,
+                        int n_params)
 {
-    sqlite3_stmt *bound =
-        db_statement(sql->db, &sql->of_file[which], statements[which].text);
-    for (int i = 0; i < statements[which].n_params; i++) {
+    for (int i = 0; i < n_params; i++) {
         char name[16];
         snprintf(name, sizeof(name), "$%d", i + 1);
         int at = sqlite3_bind_parameter_index(bound, name);
@@ -124,6 +148,14 @@ static sqlite3_stmt *bind_file(struct books_sql *sql, enum books_statement which
             db_column_bind_int(bound, at, params[i].number);
         }
     }
+}
+
+static sqlite3_stmt *bind_file(struct books_sql *sql, enum books_statement which,
+                               const struct books_param *params)
+{
+    sqlite3_stmt *bound =
+        db_statement(sql->db, &sql->of_file[which], statements[which].text);
+    bind_params(bound, params, statements[which].n_params);
     return bound;
 }
 
@@ -149,10 +181,10 @@ static int ask_file(struct books_sql *sql, enum books_statement which,
 
 enum { NUMBER_SIZE = 24 };
 
-static void show_params(enum books_statement which, const struct books_param *params,
+static void show_params(const struct books_param *params, int n_params,
                         char numbers[][NUMBER_SIZE], const char **texts)
 {
-    for (int i = 0; i < statements[which].n_params; i++) {
+    for (int i = 0; i < n_params; i++) {
         snprintf(numbers[i], NUMBER_SIZE, "%lld", (long long)params[i].number);
         texts[i] = params[i].text != NULL ? params[i].text : numbers[i];
     }
@@ -165,7 +197,7 @@ static int ask_server(struct books_sql *sql, enum books_statement which,
     char shown[BOOKS_PARAMS_MAX][NUMBER_SIZE];
     const char *texts[BOOKS_PARAMS_MAX];
     PGresult *rows;
-    show_params(which, params, shown, texts);
+    show_params(params, statements[which].n_params, shown, texts);
     int rc = pg_ask(sql->pg, sql->of_server[which], texts, &rows, err);
     if (rc < 0) {
         return rc;
@@ -191,8 +223,38 @@ int books_sql_run(struct books_sql *sql, enum books_statement which,
     }
     char numbers[BOOKS_PARAMS_MAX][NUMBER_SIZE];
     const char *texts[BOOKS_PARAMS_MAX];
-    show_params(which, params, numbers, texts);
+    show_params(params, statements[which].n_params, numbers, texts);
+    pg_send_rows(sql->pg); /* entries that this may be about */
     pg_send(sql->pg, sql->of_server[which], texts);
+    return 0;
+}
+
+/* The entry of that start leaves the size, and what replaces it is counted. */
+static int open_file(struct books_sql *sql, const struct books_param *params,
+                     struct err *err)
+{
+    struct books_param size[] = {
+        params[0], params[1], {NULL, params[1].number + 1}, {NULL, -1}};
+    int rc = books_sql_run(sql, BOOKS_RESIZE, size, err);
+    if (rc == 0) {
+        sqlite3_stmt *open = db_statement(sql->db, &sql->open, open_in_file);
+        bind_params(open, params, OPEN_PARAMS);
+        rc = db_run(sql->db, open, err);
+    }
+    size[3].number = 1;
+    return rc == 0 ? books_sql_run(sql, BOOKS_RESIZE, size, err) : rc;
+}
+
+int books_sql_open(struct books_sql *sql, const struct books_param *params,
+                   struct err *err)
+{
+    if (sql->db != NULL) {
+        return open_file(sql, params, err);
+    }
+    char numbers[OPEN_PARAMS][NUMBER_SIZE];
+    const char *texts[OPEN_PARAMS];
+    show_params(params, OPEN_PARAMS, numbers, texts);
+    pg_batch_add(sql->opened, texts);
     return 0;
 }
 

@@ -8,8 +8,7 @@
 
 /* Parameters, of what $1 ... are; (rows). */
 enum books_statement {
-    BOOKS_OPEN,        /* lease, start, epoch, provider, consumer */
-    BOOKS_CARRY,       /* the same, unless there is one of that start */
+    BOOKS_CARRY,       /* lease, start, epoch, provider, consumer, unless it is there */
     BOOKS_UNDO,        /* lease; entries that begin after: start */
     BOOKS_ENTRIES,     /* lease, from, to, limit (start, epoch, provider, consumer) */
     BOOKS_SUMS,        /* lease, from, to (start, provider_ms, consumer_ms) */
@@ -40,6 +39,10 @@ struct books_sql;
 int books_sql_new(struct store *store, struct books_sql **sql,
                   struct err *err) MUST_CHECK;
 void books_sql_free(struct books_sql *sql); /* NULL is fine */
+/* In a transaction: an entry (lease, start, epoch, provider, consumer), which replaces
+ * the one of that start, and is counted into the size. */
+int books_sql_open(struct books_sql *sql, const struct books_param *params,
+                   struct err *err) MUST_CHECK;
 /* In a transaction. */
 int books_sql_run(struct books_sql *sql, enum books_statement which,
                   const struct books_param *params, struct err *err) MUST_CHECK;

@@ -256,11 +256,12 @@ static void maintain(struct store *store)
 
 static void forget_events(struct store_postgres *server)
 {
-    char max[PARAM_SIZE];
+    char max[PARAM_SIZE], n_rows[PARAM_SIZE];
     if (++server->n_events >= STORE_FORGET_EVERY) {
         server->n_events = 0;
         pg_send(server->pg, server->forget,
-                (const char *[]){show(max, STORE_EVENTS_MAX)});
+                (const char *[]){show(max, STORE_EVENTS_MAX),
+                                 show(n_rows, (int64_t)2 * STORE_FORGET_EVERY)});
     }
 }
 
@@ -498,8 +499,10 @@ static int prepare(struct store_postgres *server, struct err *err)
          " (stepped_down AND name = $1)::int FROM leader"},
         {&server->see_broker, 3, "SELECT see_broker($1, $2, $3)"},
         {&server->leave_lead, 2, "SELECT leave_lead($1, $2)"},
-        {&server->forget, 1,
-         "DELETE FROM event WHERE id <= (SELECT max(id) FROM event) - $1"},
+        /* The order and the limit keep the server from reading the whole table. */
+        {&server->forget, 2,
+         "DELETE FROM event WHERE id IN (SELECT id FROM event WHERE id <="
+         " (SELECT max(id) FROM event) - $1 ORDER BY id LIMIT $2)"},
         {&server->last_event, 0, "SELECT max(id) FROM event"},
         {&server->events, 2, "SELECT * FROM event WHERE id > $1 ORDER BY id LIMIT $2"},
         {&server->last_events, 2,
