@@ -38,6 +38,7 @@ static const struct {
     {"terms: max_slots", "-n", NULL},
     {"terms: resize_notify", "-rnc", NULL},
     {"terms: user_group", "-G", NULL},
+    {"terms: description", "-Jd", NULL},
     {"name", "--lease --provider", "reclaim-delay"},
     {"name", "-n", "limits"},
     {"name", "--site *", NULL},

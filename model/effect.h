@@ -110,7 +110,9 @@ struct effect {
             int64_t uid, gid;
             const char *path; /* absolute */
             int64_t umask;
-            int64_t offset; /* 0 truncates */
+            int64_t offset;
+            bool replaces; /* the piece at offset 0 empties the file, and each has its
+                              place; else they are appended */
             const uint8_t *bytes;
             int n_bytes;
         } write;

@@ -17,6 +17,7 @@ struct msg_submit {
     struct job_terms terms;
     uint64_t bare_limits; /* sum of 1 << enum job_rlimit: sizes that were given without
                              a unit, for which the site's unit counts */
+    bool is_held;         /* -H: PSUSP until a user resumes it */
 };
 
 /* Parts of a job that bmod changes. */
@@ -43,6 +44,7 @@ enum job_field {
     JOB_FIELD_PROJECT,
     JOB_FIELD_PRIORITY,
     JOB_FIELD_GROUP,
+    JOB_FIELD_DESCRIPTION,
     JOB_FIELDS,
 };
 

@@ -58,7 +58,10 @@ struct job_spec {
     const char *command;                       /* given to /bin/sh -c */
     const char *cwd;                           /* "": the run's own directory */
     const char *in_file, *out_file, *err_file; /* "": none; %J is the job's id */
-    const char *const *env;                    /* "NAME=value" */
+    bool replaces_out, replaces_err; /* -oo, -eo: the file is emptied at the start */
+    int64_t report_ms; /* a report of its end is appended to `out_file`, which names
+                          this instant of submission; 0: no report */
+    const char *const *env; /* "NAME=value" */
     int64_t umask;
     int n_env;
     int n_slots;
@@ -97,6 +100,7 @@ struct job_terms {
     bool has_slots;           /* -n was given; if not, the queue has the number */
     int max_slots;            /* -n min,max; 0: as many as the spec has */
     const char *user_group;   /* -G: the group whose share counts; "": the user's own */
+    const char *description;  /* -Jd; "": none */
     enum resizable resizable; /* -ar; when stored: combined with the application's */
     const char *resize_notify; /* -rnc: notification command; "": that of the
                                   application */

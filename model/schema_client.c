@@ -28,6 +28,7 @@ static const struct field terms[] = {
     WORD(275, resizable, resizable_words),
     TEXT(276, resize_notify, FREE, 0, EXEC_BYTES_MAX),
     TEXT(312, user_group, LINE, 0, NAME_SIZE - 1),
+    TEXT(400, description, FREE, 0, TEXT_MAX),
     COLUMN(TEXT, depend_on),
 };
 const struct schema schema_client_job_terms = SCHEMA("JobTerms", terms);
@@ -39,6 +40,7 @@ static const struct field submit[] = {
     PART(2, spec, &schema_run_job_spec),
     PART(3, terms, &schema_client_job_terms),
     UINT64(70, bare_limits),
+    BOOL(400, is_held),
 };
 const struct schema schema_client_submit = SCHEMA("Submit", submit);
 #undef S

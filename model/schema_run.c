@@ -95,6 +95,9 @@ static const struct field spec[] = {
     BOOL(80, is_exclusive),
     ENUM(130, interaction, INTERACTION_SHELL),
     TEXTS(150, controls, JOB_CONTROL_KINDS, FREE, 1, EXEC_BYTES_MAX, EXEC_BYTES_MAX),
+    BOOL(400, replaces_out),
+    BOOL(401, replaces_err),
+    TIME(402, report_ms),
 };
 const struct schema schema_run_job_spec = SCHEMA("JobSpec", spec);
 #undef S

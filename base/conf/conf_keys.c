@@ -218,6 +218,7 @@ const struct conf_key conf_keys[] = {
              "slots that were moved stay at least for this time"),
     DURATION("CLEAN_PERIOD", SECOND, 0, TEN_YEARS, "3600",
              "finished jobs are shown for this time"),
+    YESNO("JOB_REPORT", "Y", "N: bsub writes no report of a job's end into the file of -o"),
     DURATION("HISTORY_PERIOD", DAY, DAY / 24, TEN_YEARS, "30",
              "how long events of jobs are kept for hist; a bare number is days"),
     INT("LEDGER_SIZE", 1, 1048576, "1024",

@@ -320,6 +320,11 @@ static int read_terms(struct call *call, struct job_terms *terms)
         return call_misuse(call, "-G: no group, expected one of section UserGroup");
     }
     terms->has_slots = call_has(call, "-n");
+    terms->description = call_text(call, "-Jd");
+    if (strlen(terms->description) > TEXT_MAX) {
+        return call_misuse(call, "-Jd: expected a description of at most %d bytes",
+                           TEXT_MAX);
+    }
     if (strlen(terms->depend) > TEXT_MAX || strlen(terms->project) >= NAME_SIZE ||
         strlen(terms->user_group) >= NAME_SIZE) {
         return call_misuse(call,
@@ -357,6 +362,21 @@ static int read_around(struct call *call, struct msg_submit *submit)
                                                    &spec->n_post_execs);
 }
 
+/* The last one applies. */
+static const char *read_output(const struct call *call, const char *append,
+                               const char *replace, bool *replaces)
+{
+    const char *file = "";
+    for (int i = 0; i < call->n_given; i++) {
+        const char *name = call->given[i].option->name;
+        if (strcmp(name, append) == 0 || strcmp(name, replace) == 0) {
+            file = call->given[i].value;
+            *replaces = strcmp(name, replace) == 0;
+        }
+    }
+    return file;
+}
+
 int submit_options_read(struct call *call, struct msg_submit *submit)
 {
     struct job_spec *spec = &submit->spec;
@@ -372,8 +392,10 @@ int submit_options_read(struct call *call, struct msg_submit *submit)
     spec->name = call_text(call, "-J"); /* "a[1-10]": the site checks the list */
     spec->queue = call_text(call, "-q");
     spec->in_file = call_text(call, "-i");
-    spec->out_file = call_text(call, "-o");
-    spec->err_file = call_text(call, "-e");
+    spec->out_file = read_output(call, "-o", "-oo", &spec->replaces_out);
+    spec->err_file = read_output(call, "-e", "-eo", &spec->replaces_err);
+    spec->report_ms = call_has(call, "-report") ? (int64_t)time(NULL) * 1000 : 0;
+    submit->is_held = call_has(call, "-H");
     spec->is_rerunnable = call_has(call, "-r");
     spec->is_exclusive = call_has(call, "-x");
     read_umask(spec);

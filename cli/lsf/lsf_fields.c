@@ -16,7 +16,7 @@ static const struct lsf_field jobs[] = {
     FIELD("user_group", "ugroup", 15, "USER_GROUP", "user_group", text),
     FIELD("queue", NULL, 10, "QUEUE", "queue", text),
     FIELD("job_name", "name", 10, "JOB_NAME", "name", text),
-    FIELD("job_description", "description", 17, "JOB_DESCRIPTION", "", text),
+    FIELD("job_description", "description", 17, "JOB_DESCRIPTION", "description", text),
     FIELD("proj_name", "project", 11, "PROJ_NAME", "project", text),
     FIELD("proj", NULL, 11, "PROJ_NAME", "project", text),
     FIELD("application", "app", 13, "APPLICATION", "app", text),

@@ -134,6 +134,7 @@ static void print_head(struct call *call, struct arena *arena, const json_t *row
     text = add(arena, text, "Status", lsf_format_get(row, "state"));
     text = add(arena, text, "Queue", lsf_format_get(row, "queue"));
     text = add(arena, text, "Job Priority", lsf_format_plain(arena, row, "priority"));
+    text = add(arena, text, "Job Description", lsf_format_get(row, "description"));
     text = add(arena, text, "Command", lsf_format_get(row, "command"));
     lsf_print_paragraph(call, text);
 }

@@ -16,18 +16,19 @@ static const struct {
     const char *set, *unset;
     enum job_field field;
 } parts[] = {
-    {"-J", "-Jn", JOB_FIELD_NAME},         {"-q", "-qn", JOB_FIELD_QUEUE},
-    {"-Z", NULL, JOB_FIELD_COMMAND},       {"-cwd", NULL, JOB_FIELD_CWD},
-    {"-i", "-in", JOB_FIELD_IN},           {"-o", "-on", JOB_FIELD_OUT},
-    {"-o", "-oon", JOB_FIELD_OUT},         {"-e", "-en", JOB_FIELD_ERR},
-    {"-e", "-eon", JOB_FIELD_ERR},         {"-env", NULL, JOB_FIELD_ENV},
-    {"-n", "-nn", JOB_FIELD_SLOTS},        {"-m", "-mn", JOB_FIELD_HOSTS},
-    {"-R", "-Rn", JOB_FIELD_RES_REQS},     {"-W", "-Wn", JOB_FIELD_RUN_LIMIT},
-    {"-r", "-rn", JOB_FIELD_RERUNNABLE},   {"-x", "-xn", JOB_FIELD_EXCLUSIVE},
-    {"-app", "-appn", JOB_FIELD_APP},      {"-E", "-En", JOB_FIELD_PRE_EXECS},
-    {"-Ep", "-Epn", JOB_FIELD_POST_EXECS}, {"-w", "-wn", JOB_FIELD_DEPEND},
-    {"-b", "-bn", JOB_FIELD_BEGIN},        {"-P", "-Pn", JOB_FIELD_PROJECT},
-    {"-sp", "-spn", JOB_FIELD_PRIORITY},   {"-G", "-Gn", JOB_FIELD_GROUP},
+    {"-J", "-Jn", JOB_FIELD_NAME},      {"-q", "-qn", JOB_FIELD_QUEUE},
+    {"-Z", NULL, JOB_FIELD_COMMAND},    {"-cwd", NULL, JOB_FIELD_CWD},
+    {"-i", "-in", JOB_FIELD_IN},        {"-o", "-on", JOB_FIELD_OUT},
+    {"-oo", "-oon", JOB_FIELD_OUT},     {"-e", "-en", JOB_FIELD_ERR},
+    {"-eo", "-eon", JOB_FIELD_ERR},     {"-Jd", "-Jdn", JOB_FIELD_DESCRIPTION},
+    {"-env", NULL, JOB_FIELD_ENV},      {"-n", "-nn", JOB_FIELD_SLOTS},
+    {"-m", "-mn", JOB_FIELD_HOSTS},     {"-R", "-Rn", JOB_FIELD_RES_REQS},
+    {"-W", "-Wn", JOB_FIELD_RUN_LIMIT}, {"-r", "-rn", JOB_FIELD_RERUNNABLE},
+    {"-x", "-xn", JOB_FIELD_EXCLUSIVE}, {"-app", "-appn", JOB_FIELD_APP},
+    {"-E", "-En", JOB_FIELD_PRE_EXECS}, {"-Ep", "-Epn", JOB_FIELD_POST_EXECS},
+    {"-w", "-wn", JOB_FIELD_DEPEND},    {"-b", "-bn", JOB_FIELD_BEGIN},
+    {"-P", "-Pn", JOB_FIELD_PROJECT},   {"-sp", "-spn", JOB_FIELD_PRIORITY},
+    {"-G", "-Gn", JOB_FIELD_GROUP},
 };
 
 /* What the options change. Both forms of one option contradict each other. */
@@ -79,6 +80,7 @@ int lsf_modify_run(struct call *call)
     if (status == CALL_OK) {
         status = read_fields(call, modify);
     }
+    lsf_line_add(call, "-report", "");
     if (status == CALL_OK) {
         status = submit_options_read(call, &modify->to);
     }

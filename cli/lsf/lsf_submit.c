@@ -56,6 +56,7 @@ int lsf_submit_run(struct call *call)
     static const struct cmd_submit_words quiet = {announce, "", "", false};
     struct msg msg = {.kind = MSG_SUBMIT};
     int status = submit_options_command(call, &msg.submit.spec);
+    bool has_report = !call_has(call, "-N");
     if (status == CALL_OK) {
         status = lsf_line_judge(call);
     }
@@ -66,5 +67,8 @@ int lsf_submit_run(struct call *call)
         return cmd_submit_check(call);
     }
     add_defaults(call);
+    if (has_report) {
+        lsf_line_add(call, "-report", "");
+    }
     return cmd_submit_as(call, &msg, getenv("BSUB_QUIET") != NULL ? &quiet : &words);
 }

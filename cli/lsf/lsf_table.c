@@ -32,14 +32,15 @@
 /* what bsub gives a job, and bmod changes */
 #define SUBMISSION \
     TAKE("-J", "NAME", "the job's name; \"name[1-10,15]%3\" makes an array, 3 run at a time"), \
+    TAKE("-Jd", "TEXT", "description of the job"), \
     TAKE("-q", "QUEUE", "the queue; without -q LSB_DEFAULTQUEUE, or the site's default"), \
     TAKE("-n", "MIN[,MAX]", "job slots"), \
     TAKE("-m", "HOSTS", "only these hosts and groups: \"hostA+2 groupB others\""), \
     TAKE("-R", "STRING", "resource requirements; several are joined"), \
-    TAKE("-o", "FILE", "standard output is appended to FILE; %J is the job's id, %I its index"), \
-    AS("-oo", "FILE", "-o", "as -o; FILE is not emptied first"), \
+    TAKE("-o", "FILE", "standard output, and then a report of the end, are appended to FILE; %J is the job's id, %I its index"), \
+    TAKE("-oo", "FILE", "the same, and FILE is emptied when the job starts"), \
     TAKE("-e", "FILE", "standard error is appended to FILE"), \
-    AS("-eo", "FILE", "-e", "as -e; FILE is not emptied first"), \
+    TAKE("-eo", "FILE", "the same, and FILE is emptied when the job starts"), \
     TAKE("-i", "FILE", "standard input"), \
     AS("-is", "FILE", "-i", "the same"), \
     TAKE("-cwd", "DIR", "working directory"), \
@@ -84,7 +85,7 @@ static const struct lsf_option bsub_options[] = {
     FLAG("-I", "interactive: connected with this terminal, or these pipes"),
     FLAG("-Ip", "interactive, in a pseudo-terminal"),
     FLAG("-Is", "the same, in shell mode"),
-    NOT("-H", NULL, "use bsub, then bstop; or bsub -b"),
+    FLAG("-H", "hold the job (PSUSP) until bresume"),
     FLAG("-ar", "the job grows while it runs, up to MAX of -n"),
     TAKE("-rnc", "COMMAND", "command that notifies the job of changed slots"),
     AS("-json", NULL, "--json", "the job's id as JSON"),
@@ -92,10 +93,9 @@ static const struct lsf_option bsub_options[] = {
     SKIP("-rn", NULL, "jobs are run again only with -r, or if the queue says so"),
     SKIP("-Ne", NULL, NO_MAIL),
     SKIP("-notify", "EVENTS", NO_MAIL),
-    NOTE("-N", NULL, NO_MAIL),
+    NOTE("-N", NULL, "no mail is sent; as in LSF, no report is written into the file of -o"),
     NOTE("-B", NULL, NO_MAIL),
     NOTE("-u", "ADDRESS", NO_MAIL),
-    NOTE("-Jd", "TEXT", "descriptions are not kept; use -J"),
     NOTE("-We", "[HOURS:]MINUTES", "the estimate is not used; backfill goes by -W"),
     NOTE("-mig", "MINUTES", "jobs do not migrate; -r runs one again when its host is lost"),
     NOTE("-eptl", "TIME", "limits on the time that a job waits are not built"),
@@ -153,6 +153,7 @@ static const struct lsf_option bmod_options[] = {
     SUBMISSION,
     FLAG("-xn", "not on hosts of its own"),
     FLAG("-rn", "is not run again"),
+    FLAG("-Jdn", "without a description"),
     FLAG("-qn", "in the default queue"),
     FLAG("-Jn", "without a name"),
     FLAG("-mn", "on any host of the queue"),
@@ -189,7 +190,6 @@ static const struct lsf_option bmod_options[] = {
     NOTE("-Nn", NULL, NO_MAIL),
     NOTE("-Bn", NULL, NO_MAIL),
     NOTE("-un", NULL, NO_MAIL),
-    NOTE("-Jd", "TEXT", "descriptions are not kept; use -J"),
     NOTE("-We", "[HOURS:]MINUTES", "the estimate is not used; backfill goes by -W"),
     NOT("-t", "TIME", "termination times are not built; use -W, the run limit"),
     NOT("-g", "GROUP", "job groups are not built; use -J, and a Limit section for a limit"),

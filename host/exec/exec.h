@@ -110,6 +110,7 @@ struct run_spec {
     char *bytes;
     const char *run;     /* "SITE.ATTEMPT" */
     const char *account; /* "": the guard's own */
+    const char *user;    /* who submitted it */
     const char *command;
     const char *cwd;      /* "": the run's work directory */
     const char *in_file;  /* "": /dev/null */
@@ -121,7 +122,9 @@ struct run_spec {
     int64_t private_view; /* of leased runs: parts of the machine that are not seen */
     bool keeps_err;       /* errors go to the run's directory, apart from the output */
     bool keeps_out;       /* interactive jobs: likewise, instead of the terminal */
-    int64_t interaction;  /* enum interaction */
+    bool replaces_out, replaces_err; /* the files are emptied at the start */
+    int64_t report_ms;   /* a report is appended to the output; the submission; 0: no */
+    int64_t interaction; /* enum interaction */
     int64_t umask;
     int64_t n_slots;       /* if several, it gets a SIGTSTP before it is stopped */
     int64_t run_limit_ms;  /* 0: none */
@@ -188,10 +191,12 @@ void user_env_release(struct user_env *env);
 /* ---- the sequence of commands
  *
  * A run executes its pre-exec commands, the job, and its post-exec commands, one after
- * the other. If a pre-exec command fails or is killed, the job does not begin.
- * Post-exec commands run in any case. The result of the run is that of the job, or of
- * the failed pre-exec command. */
-enum stage { STAGE_PRE_EXEC, STAGE_JOB, STAGE_POST_EXEC, STAGE_DONE };
+ * the other. A report of the job is written right after it. If a pre-exec command fails
+ * or is killed, the job does not begin. Post-exec commands run in any case. The result
+ * of the run is that of the job, or of the failed pre-exec command. */
+enum stage { STAGE_PRE_EXEC, STAGE_JOB, STAGE_REPORT, STAGE_POST_EXEC, STAGE_DONE };
+/* The time that writing the report may take: the file system may be away. */
+enum { STAGE_REPORT_MS = 60000 };
 
 struct stages {
     const struct run_spec *spec;

@@ -30,7 +30,8 @@ enum {
 
 bool exec_run_is_suspended(const struct exec_run *run)
 {
-    return run->phase == RUN_SUSPENDED && run->stages.stage != STAGE_POST_EXEC;
+    return run->phase == RUN_SUSPENDED && run->stages.stage != STAGE_REPORT &&
+           run->stages.stage != STAGE_POST_EXEC;
 }
 
 /* ---- from one command to the next */

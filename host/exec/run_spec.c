@@ -23,6 +23,7 @@ static const struct {
 } fields[] = {
     {"run", TEXT, offsetof(struct run_spec, run)},
     {"account", TEXT, offsetof(struct run_spec, account)},
+    {"user", TEXT, offsetof(struct run_spec, user)},
     {"command", TEXT, offsetof(struct run_spec, command)},
     {"cwd", TEXT, offsetof(struct run_spec, cwd)},
     {"in_file", TEXT, offsetof(struct run_spec, in_file)},
@@ -33,6 +34,9 @@ static const struct {
     {"is_leased", FLAG, offsetof(struct run_spec, is_leased)},
     {"keeps_err", FLAG, offsetof(struct run_spec, keeps_err)},
     {"keeps_out", FLAG, offsetof(struct run_spec, keeps_out)},
+    {"replaces_out", FLAG, offsetof(struct run_spec, replaces_out)},
+    {"replaces_err", FLAG, offsetof(struct run_spec, replaces_err)},
+    {"report_ms", NUMBER, offsetof(struct run_spec, report_ms)},
     {"private_view", NUMBER, offsetof(struct run_spec, private_view)},
     {"interaction", NUMBER, offsetof(struct run_spec, interaction)},
     {"umask", NUMBER, offsetof(struct run_spec, umask)},
@@ -203,6 +207,9 @@ int run_spec_from_start(struct run_spec *spec, const struct msg_run_start *start
         .keeps_err = is_leased && from->err_file[0] != '\0',
         .keeps_out = is_leased && from->interaction != INTERACTION_NONE &&
                      from->out_file[0] != '\0',
+        .replaces_out = from->replaces_out,
+        .replaces_err = from->replaces_err,
+        .report_ms = from->report_ms,
         .interaction = from->interaction,
         .umask = from->umask,
         .n_slots = from->n_slots,
@@ -213,6 +220,7 @@ int run_spec_from_start(struct run_spec *spec, const struct msg_run_start *start
     };
     set_defaults(spec);
     spec->account = start->account;
+    spec->user = from->user;
     spec->command = from->command;
     spec->cwd = is_leased ? "" : from->cwd;
     int code = job_rlimits_read(from->limits, from->n_limits, &spec->limits, err);

@@ -13,6 +13,8 @@ static int count_of(const struct stages *stages, enum stage stage)
         return stages->spec->n_pre_execs;
     case STAGE_JOB:
         return 1;
+    case STAGE_REPORT:
+        return stages->spec->report_ms != 0;
     case STAGE_POST_EXEC:
         return stages->spec->n_post_execs;
     case STAGE_DONE:
@@ -57,6 +59,8 @@ const char *stages_command(const struct stages *stages)
         return stages->spec->pre_execs[stages->at];
     case STAGE_JOB:
         return stages->spec->command;
+    case STAGE_REPORT:
+        return "report";
     case STAGE_POST_EXEC:
         return stages->spec->post_execs[stages->at];
     case STAGE_DONE:
@@ -70,6 +74,7 @@ int64_t stages_limit_ms(const struct stages *stages)
     const int64_t *limits = stages->spec->limits.values;
     return stages->stage == STAGE_PRE_EXEC    ? limits[JOB_RLIMIT_PRE_TIME]
            : stages->stage == STAGE_POST_EXEC ? limits[JOB_RLIMIT_POST_TIME]
+           : stages->stage == STAGE_REPORT    ? STAGE_REPORT_MS
                                               : JOB_RLIMIT_NONE;
 }
 

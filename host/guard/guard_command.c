@@ -4,10 +4,12 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "host/guard/output_report.h"
 #include "host/run_dir/run_dir.h"
 
 /* ---- launch */
@@ -65,17 +67,36 @@ static int open_stdio(struct guard_run *run, struct launch_command *command,
     return job_stdio_open(stdio, &run->spec, &run->account, err);
 }
 
+/* What the job has used until its end; heap. */
+static char *report_of(const struct guard_run *run)
+{
+    struct guard_record used;
+    run_rusage_record(&run->rusage, &used);
+    return output_report_text(
+        &(struct output_report){.spec = &run->spec,
+                                .stages = &run->exec.stages,
+                                .start_ms = (int64_t)run->record.start_ms,
+                                .end_ms = (int64_t)kernel_clock_wall_ms(),
+                                .cpu_ms = (int64_t)used.cpu_ms,
+                                .mem_kib = (int64_t)used.mem_kib});
+}
+
 static int fork_command(struct guard_run *run, struct err *err)
 {
     const struct stages *stages = &run->exec.stages;
     bool is_job = stages->stage == STAGE_JOB;
     struct stage_env env = {0};
     struct job_stdio stdio;
+    char *report = NULL;
     struct launch_command command = {
         .text = stages_command(stages), .is_job = is_job, .env = run->spec.env};
     int code = open_stdio(run, &command, &stdio, err);
     if (code != 0) {
         return code;
+    }
+    if (stages->stage == STAGE_REPORT) {
+        report = report_of(run);
+        command.report = report;
     }
     if (!is_job) {
         stage_env_init(&env, stages);
@@ -87,6 +108,7 @@ static int fork_command(struct guard_run *run, struct err *err)
     code = launch_fork(&run->launched, run->dir, &run->spec, &command, &run->account,
                        &run->procs.cgroup, err);
     stage_env_release(&env);
+    free(report);
     if (code != 0) {
         job_stdio_close(&stdio);
     } else if (command.stdio != NULL) {

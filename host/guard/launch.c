@@ -111,7 +111,8 @@ static void pass_gate(int gate)
 
 static void enter_directory(const struct start *start)
 {
-    const char *cwd = start->command->is_job ? start->spec->cwd : "/tmp";
+    bool is_jobs = start->command->is_job || start->command->report != NULL;
+    const char *cwd = is_jobs ? start->spec->cwd : "/tmp";
     if (cwd[0] != '\0') {
         if (chdir(cwd) != 0) {
             give_up(start->gate, "cannot enter \"%.150s\": %s", cwd, strerror(errno));
@@ -125,9 +126,11 @@ static void enter_directory(const struct start *start)
     }
 }
 
-static int open_output(const struct start *start, const char *path)
+static int open_output(const struct start *start, const char *path, bool is_emptied)
 {
-    int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    int file = open(
+        path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (is_emptied ? O_TRUNC : 0),
+        0666);
     if (file < 0) {
         give_up(start->gate, "cannot write \"%.150s\": %s", path, strerror(errno));
     }
@@ -161,11 +164,13 @@ static void open_stdio(const struct start *start, const struct job_stdio *stdio)
     int in =
         spec->in_file[0] != '\0' ? open_input(start, spec->in_file) : stdio->job_in;
     int out = stdio->job_out >= 0 ? stdio->job_out
-              : start->out >= 0   ? start->out
-                                  : open_output(start, spec->out_file);
+              : start->out >= 0
+                  ? start->out
+                  : open_output(start, spec->out_file, spec->replaces_out);
     int err = stdio->job_err >= 0 ? stdio->job_err
-              : start->err >= 0   ? start->err
-                                  : open_output(start, spec->err_file);
+              : start->err >= 0
+                  ? start->err
+                  : open_output(start, spec->err_file, spec->replaces_err);
     dup_files(start, in, out, err);
 }
 
@@ -182,10 +187,12 @@ static void open_files(const struct start *start)
         return;
     }
     int in = open_input(start, spec->in_file[0] != '\0' ? spec->in_file : "/dev/null");
-    int out = start->out >= 0 ? start->out : open_output(start, spec->out_file);
-    int err = start->err >= 0             ? start->err
-              : spec->err_file[0] != '\0' ? open_output(start, spec->err_file)
-                                          : out;
+    int out = start->out >= 0 ? start->out
+                              : open_output(start, spec->out_file, spec->replaces_out);
+    int err = start->err >= 0 ? start->err
+              : spec->err_file[0] != '\0'
+                  ? open_output(start, spec->err_file, spec->replaces_err)
+                  : out;
     dup_files(start, in, out, err);
 }
 
@@ -275,6 +282,26 @@ static void exec_directly(struct launch_command *command)
     }
 }
 
+/* No process waits for a reader of a pipe. */
+static _Noreturn void write_report(const struct start *start)
+{
+    const char *text = start->command->report;
+    size_t left = strlen(text);
+    int file = start->out >= 0
+                   ? start->out
+                   : open(start->spec->out_file,
+                          O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
+    while (file >= 0 && left > 0) {
+        ssize_t written = write(file, text, left);
+        if (written <= 0) {
+            break;
+        }
+        text += written;
+        left -= (size_t)written;
+    }
+    _exit(left == 0 ? 0 : EXIT_NOT_BEGUN);
+}
+
 /* Everything between fork and exec. The guard has no other thread, so any call is safe.
  */
 static _Noreturn void become_command(const struct start *start)
@@ -302,6 +329,9 @@ static _Noreturn void become_command(const struct start *start)
         prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     }
     enter_directory(start);
+    if (start->command->report != NULL) {
+        write_report(start);
+    }
     open_files(start);
     close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
     reset_signals();
@@ -346,16 +376,17 @@ static int open_output_files(struct start *start, struct err *err)
     const struct run_spec *spec = start->spec;
     bool keeps_out =
         start->command->stdio != NULL ? spec->keeps_out : spec->out_file[0] == '\0';
-    if (!start->command->is_job) {
+    if (!start->command->is_job && start->command->report == NULL) {
         return 0;
     }
     if (keeps_out) {
         start->out = open_output_file(start->dir, RUN_DIR_STDOUT, start->account);
     }
-    if (spec->keeps_err) {
+    if (spec->keeps_err && start->command->is_job) {
         start->err = open_output_file(start->dir, RUN_DIR_STDERR, start->account);
     }
-    if ((keeps_out && start->out < 0) || (spec->keeps_err && start->err < 0)) {
+    if ((keeps_out && start->out < 0) ||
+        (spec->keeps_err && start->command->is_job && start->err < 0)) {
         return err_set(err, ERR_IO, "cannot make the output's files: %s",
                        strerror(errno));
     }

@@ -33,6 +33,8 @@ struct launch_command {
                     of the job */
     const char **env;              /* NULL-terminated, with a free place for PWD */
     const struct job_stdio *stdio; /* of an interactive job; else NULL */
+    const char
+        *report; /* appended to the job's output, instead of a command; or NULL */
 };
 
 /* Forks the process. `dir` is the run's directory. On success the process is in

@@ -102,7 +102,10 @@ static void change_spec(const struct msg_job_modify *modify, struct job_spec *sp
     CHANGE(JOB_FIELD_CWD, cwd);
     CHANGE(JOB_FIELD_IN, in_file);
     CHANGE(JOB_FIELD_OUT, out_file);
+    CHANGE(JOB_FIELD_OUT, replaces_out);
+    CHANGE(JOB_FIELD_OUT, report_ms);
     CHANGE(JOB_FIELD_ERR, err_file);
+    CHANGE(JOB_FIELD_ERR, replaces_err);
     CHANGE(JOB_FIELD_ENV, env);
     CHANGE(JOB_FIELD_ENV, n_env);
     CHANGE(JOB_FIELD_SLOTS, n_slots);
@@ -133,6 +136,7 @@ static void change_terms(const struct msg_job_modify *modify, struct job_terms *
     CHANGE(JOB_FIELD_PROJECT, project);
     CHANGE(JOB_FIELD_PRIORITY, priority);
     CHANGE(JOB_FIELD_GROUP, user_group);
+    CHANGE(JOB_FIELD_DESCRIPTION, description);
 #undef CHANGE
 }
 

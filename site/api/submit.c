@@ -295,6 +295,7 @@ static int check_spec(const struct site_api *api, const struct peer *from,
         return err_set(err, ERR_STATE, "%s: Queue is closed", queue->name);
     }
     terms->user_group = terms->user_group != NULL ? terms->user_group : "";
+    terms->description = terms->description != NULL ? terms->description : "";
     if (check_group(api, from->name, terms->user_group, err) != 0 ||
         fairshare_ledger_check(api->fairshare, *place, from->name, terms->user_group,
                                err) != 0) {
@@ -344,6 +345,10 @@ int submit_check(const struct site_api *api, const struct peer *owner,
     row->spec.queue = api->config->queues[*queue].name;
     row->spec.user = owner->name;
     row->spec.uid = owner->uid;
+    bool has_report = row->spec.report_ms != 0 && row->spec.out_file[0] != '\0' &&
+                      row->spec.interaction == INTERACTION_NONE &&
+                      api->config->writes_reports;
+    row->spec.report_ms = has_report ? row->submit_ms : 0;
     return check_terms(api, owner, job_id_is_array_name(row->spec.name), arena,
                        &row->terms, err);
 }
@@ -496,6 +501,18 @@ static int read_indices(const struct site_api *api, struct arena *arena,
     return 0;
 }
 
+/* -H: the job, or each element of the array, waits for a user to resume it. */
+static void hold(struct site_api *api, const struct job *first, int n_jobs,
+                 struct effects *effects)
+{
+    int at = job_table_index_of(api->jobs, first->id);
+    for (int i = at; i < at + n_jobs; i++) {
+        struct job *job = job_table_at(api->jobs, i);
+        job_table_set_state(api->jobs, job, JOB_PSUSP);
+        job_store(job, effects);
+    }
+}
+
 void submit_request(struct site_api *api, const struct peer *from,
                     const struct msg *msg, struct effects *effects)
 {
@@ -537,7 +554,9 @@ void submit_request(struct site_api *api, const struct peer *from,
     const struct job *job = job_table_add_array(api->jobs, &row, indices, n_indices);
     bool is_array = job->index != 0;
     job_store_spec(job, effects);
-    if (!is_array) {
+    if (submit->is_held) {
+        hold(api, job, n_indices, effects);
+    } else if (!is_array) {
         job_store(job, effects);
     }
     terminals_add(api->terminals, job, from);

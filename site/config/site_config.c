@@ -290,6 +290,8 @@ static void read_site(struct conf *conf, const struct conf_place *site,
         config->reclaim_delay_ms = parameter_duration(conf, "MC_RECLAIM_DELAY");
     }
     config->clean_period_ms = parameter_duration(conf, "CLEAN_PERIOD");
+    struct conf_place report = conf_value_last(conf, "Parameters", "JOB_REPORT");
+    config->writes_reports = conf_value_bool(conf, &report, "JOB_REPORT", true);
     config->history_period_ms = parameter_duration(conf, "HISTORY_PERIOD");
     config->ledger_mib = parameter_int(conf, "LEDGER_SIZE");
     config->terminate_ms = parameter_duration(conf, "JOB_TERMINATE_INTERVAL");

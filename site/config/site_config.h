@@ -90,7 +90,8 @@ struct site_config {
     struct resource_config resource_config;
     int64_t reclaim_delay_ms; /* MC_RECLAIM_DELAY; 0: not configured */
     int64_t freeze_timeout_ms;
-    int64_t start_timeout_ms;    /* START_TIMEOUT, of jobs on borrowed hosts */
+    int64_t start_timeout_ms; /* START_TIMEOUT, of jobs on borrowed hosts */
+    bool writes_reports; /* JOB_REPORT: into the output files of jobs that ask for it */
     int64_t clean_period_ms;     /* ended jobs are removed after it */
     int64_t history_period_ms;   /* events of jobs are removed after it */
     enum overview overview;      /* OVERVIEW */

@@ -90,8 +90,11 @@ static int write_all(int fd, const uint8_t *bytes, size_t n_bytes, off_t offset)
 static int write_piece(const struct effect *effect)
 {
     int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+    if (!effect->write.replaces) {
+        flags |= O_APPEND;
+    }
     if (effect->write.offset == 0) {
-        flags |= O_CREAT | O_TRUNC;
+        flags |= effect->write.replaces ? O_CREAT | O_TRUNC : O_CREAT;
     }
     int fd = open(effect->write.path, flags, 0666);
     if (fd < 0) {

@@ -61,6 +61,11 @@ def links():
                            stdout=subprocess.PIPE, text=True).stdout.split()
     for name in names:
         os.symlink(os.path.join(BIN, "sublet-lsf"), os.path.join(path, name))
+    output = os.path.join(path, "output")
+    with open(output, "w") as file:
+        file.write("#!/bin/sh\n# Prints files of -o without the report at their end.\n"
+                   "for file; do sed -n '/^$/{N;/\\n----/q};p' \"$file\"; done\n")
+    os.chmod(output, 0o755)
     return path
 
 

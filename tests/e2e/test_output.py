@@ -57,6 +57,47 @@ def test_output_joined():
     both(one)
 
 
+def test_appended_and_replaced():
+    """-o and -e add to their files, -oo and -eo empty them, wherever the job runs."""
+    def one(queue, host):
+        out, err = "kept." + queue, "kept_err." + queue
+        for name in (out, err):
+            with open(os.path.join(f.dir, name), "w") as file:
+                file.write("before\n")
+        command = "echo %s; echo %s >&2"
+        f.cli("south", "sub", "-K", "-q", queue, "-o", f.dir + "/" + out, "-e",
+              f.dir + "/" + err, command % (1, 1))
+        expect_equal((read(out), read(err)), ("before\n1\n", "before\n1\n"), "appended")
+        f.cli("south", "sub", "-K", "-q", queue, "-oo", f.dir + "/" + out, "-e",
+              f.dir + "/" + err, command % (2, 2))
+        expect_equal((read(out), read(err)), ("2\n", "before\n1\n2\n"), "-oo")
+        f.cli("south", "sub", "-K", "-q", queue, "-o", f.dir + "/" + out, "-eo",
+              f.dir + "/" + err, command % (3, 3))
+        expect_equal((read(out), read(err)), ("2\n3\n", "3\n"), "-eo")
+    both(one)
+
+
+def test_report():
+    """The report of -report, which bsub asks for: at the end of the file of -o, of a job
+    that failed too, and only there."""
+    def one(queue, host):
+        path = f.dir + "/report." + queue
+        f.cli("south", "sub", "-K", "-report", "-q", queue, "-J", "told", "-o", path, "-e",
+              path + ".err", "echo out; echo err >&2; exit 5", code=5)
+        text = read("report." + queue)
+        expect(text.startswith("out\n\n----"), text)
+        expect(re.search(r"^Subject: Job \d+: <told> in cluster <south> Exited$", text, re.M),
+               text)
+        expect("<%s>" % host.split("@")[0] in text, "its host: " + text)
+        expect(re.search(r"\n\nExited with exit code 5\.\n\n", text), text)
+        expect_equal(read("report.%s.err" % queue), "err\n", "-e has no report")
+        job = f.submit("south", "echo alone", "-report", "-q", queue)
+        ended(job)
+        if queue == "normal":
+            expect_equal(f.cli("south", "peek", str(job)).stdout, "alone\n", "no file")
+    both(one)
+
+
 def test_peek():
     def one(queue, host):
         job = f.submit("south", "echo begun; while [ ! -e %s/go.%s ]; do sleep 0.1; done; "
@@ -192,7 +233,8 @@ def setup():
     f.wait_lease("the lease", lambda l: l["status"] == "conn")
 
 
-main(test_output_to_files, test_large_output, test_output_joined, test_peek,
+main(test_output_to_files, test_appended_and_replaced, test_report, test_large_output,
+     test_output_joined, test_peek,
      test_peek_follows, test_surroundings, test_signalled, test_run_limit, test_stop_resume_kill,
      test_stop_while_stopped_kill, test_signal, test_waiting_jobs, test_kill_all,
      shared=f, setup=setup)

@@ -43,10 +43,11 @@ static int teardown(void **state)
     return 0;
 }
 
-static int write_as(struct fixture *fixture, int64_t uid, int64_t gid, int64_t offset,
-                    const char *text)
+static int write_piece(struct fixture *fixture, int64_t uid, int64_t gid,
+                       int64_t offset, bool replaces, const char *text)
 {
     struct effect effect = {.kind = EFFECT_WRITE};
+    effect.write.replaces = replaces;
     effect.write.job = 1;
     effect.write.uid = uid;
     effect.write.gid = gid;
@@ -56,6 +57,12 @@ static int write_as(struct fixture *fixture, int64_t uid, int64_t gid, int64_t o
     effect.write.bytes = (const uint8_t *)text;
     effect.write.n_bytes = (int)strlen(text);
     return output_write(&effect);
+}
+
+static int write_as(struct fixture *fixture, int64_t uid, int64_t gid, int64_t offset,
+                    const char *text)
+{
+    return write_piece(fixture, uid, gid, offset, true, text);
 }
 
 static int write_own(struct fixture *fixture, int64_t offset, const char *text)
@@ -90,6 +97,17 @@ static void test_the_first_piece_empties_the_file(void **state)
     assert_content(*state, "short");
     assert_int_equal(write_own(*state, 0, ""), 0);
     assert_content(*state, "");
+}
+
+/* Without -oo: what other jobs wrote stays, also what comes between two pieces. */
+static void test_pieces_are_appended(void **state)
+{
+    struct fixture *fixture = *state;
+    int64_t uid = (int64_t)geteuid(), gid = (int64_t)getegid();
+    assert_int_equal(write_piece(fixture, uid, gid, 0, false, "one "), 0);
+    assert_int_equal(write_piece(fixture, uid, gid, 0, false, "other "), 0);
+    assert_int_equal(write_piece(fixture, uid, gid, 4, false, "two"), 0);
+    assert_content(fixture, "one other two");
 }
 
 static void test_the_jobs_umask_counts_and_ours_stays(void **state)
@@ -157,6 +175,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
         TEST(test_pieces_follow_each_other),
         TEST(test_the_first_piece_empties_the_file),
+        TEST(test_pieces_are_appended),
         TEST(test_the_jobs_umask_counts_and_ours_stays),
         TEST(test_what_cannot_be_written_says_why),
         TEST(test_a_pipe_that_nobody_reads_is_not_waited_for),

@@ -138,6 +138,41 @@ static void test_stages(void **state)
     }
 }
 
+/* The report comes between the job and what cleans up, and changes no result; of a job
+ * that has not begun there is none. */
+static void test_report(void **state)
+{
+    struct run_spec spec = {.command = "job",
+                            .report_ms = 1,
+                            .pre_execs = {"in"},
+                            .n_pre_execs = 1,
+                            .post_execs = {"out"},
+                            .n_post_execs = 1,
+                            .limits = job_rlimits_none()};
+    struct stages stages;
+    struct arena arena;
+    (void)state;
+    arena_init(&arena);
+    stages_init(&stages, &spec);
+    assert_string_equal(
+        run_through(&arena, &stages,
+                    (struct stage_outcome[]){{.status = 0},
+                                             {.status = 2 << 8},
+                                             {.status = SIGKILL, .is_late = true}},
+                    3),
+        "in job report out");
+    assert_int_equal(stages.end, RUN_END_EXITED);
+    assert_int_equal(stages.code, 2);
+    stages_init(&stages, &spec);
+    assert_string_equal(
+        run_through(&arena, &stages, &(struct stage_outcome){.status = 1 << 8}, 1),
+        "in out");
+    stages_init(&stages, &spec);
+    stages.stage = STAGE_REPORT;
+    assert_int_equal(stages_limit_ms(&stages), STAGE_REPORT_MS);
+    arena_release(&arena);
+}
+
 static void put_item(void *to, const char *name, const char *key, const char *value)
 {
     fprintf(to, "%s=%s%s%s%c", name, key == NULL ? "" : key, key == NULL ? "" : "=",
@@ -171,6 +206,9 @@ static void test_spec(void **state)
                  .cwd = "/home/ann",
                  .err_file = "",
                  .out_file = "",
+                 .user = "bob",
+                 .replaces_err = true,
+                 .report_ms = 77,
                  .n_slots = 4,
                  .run_limit_ms = 5000,
                  .limits = limits,
@@ -203,6 +241,10 @@ static void test_spec(void **state)
     assert_int_equal(run_spec_length(bytes, length + 5), length);
     assert_int_equal(run_spec_parse(bytes, length + 5, &parsed, NULL), 0);
     assert_string_equal(parsed.account, "ann");
+    assert_string_equal(parsed.user, "bob");
+    assert_int_equal(parsed.report_ms, 77);
+    assert_true(parsed.replaces_err);
+    assert_false(parsed.replaces_out);
     assert_string_equal(parsed.command, "work");
     assert_string_equal(parsed.cwd, "/home/ann");
     assert_int_equal(parsed.n_slots, 4);
@@ -224,6 +266,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stages),
+        cmocka_unit_test(test_report),
         cmocka_unit_test(test_spec),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,4 +5,4 @@ bsub -K -o out <<'X' 2>/dev/null
 names=(one two three)
 echo "${names[1]}"
 X
-cat out
+output out

@@ -7,4 +7,4 @@ cat >job <<X
 echo in \$LSB_QUEUE as \$LSB_JOBNAME
 X
 bsub -K -q normal -o out <job 2>/dev/null
-cat out
+output out

@@ -1,3 +1,3 @@
 mkdir -p sub
 bsub -K -cwd sub -o out pwd 2>/dev/null
-sed 's|.*/||' sub/out
+output sub/out | sed 's|.*/||'

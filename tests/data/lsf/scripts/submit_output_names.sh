@@ -1,2 +1,2 @@
 bsub -K -J "o[2]" -o "out.%I" -e "err.%I" 'echo to out; echo to err >&2' 2>/dev/null
-cat out.2 err.2
+output out.2 err.2

@@ -1,2 +1,2 @@
 bsub -K -E "echo pre >$PWD/pre" -o out 'cat pre; echo main' 2>/dev/null
-cat out
+output out

@@ -4,4 +4,4 @@ bsub -K -o out <<'X' 2>/dev/null
 import os
 print("index", os.environ["LSB_JOBINDEX"])
 X
-cat out
+output out

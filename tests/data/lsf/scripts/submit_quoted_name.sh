@@ -1,2 +1,2 @@
 bsub -K -o out -J "two words" 'echo "<$LSB_JOBNAME>"' 2>/dev/null
-cat out
+output out
