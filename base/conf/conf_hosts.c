@@ -219,7 +219,8 @@ static const char *joined(const struct names *names)
 static const char *expand_list(struct conf *conf, const struct conf_section *section,
                                const struct conf_row *row, const struct conf_cell *cell)
 {
-    bool is_group = strcasecmp(section->name, "HostGroup") == 0;
+    bool is_group = strcasecmp(section->name, "HostGroup") == 0 ||
+                    strcasecmp(section->name, "ComputeUnit") == 0;
     struct conf_words words = conf_words(conf->arena, cell->value);
     struct names names = {.arena = conf->arena};
     for (int i = 0; i < words.count; i++) {

@@ -228,6 +228,7 @@ const struct conf_key conf_keys[] = {
         "memory, and disk space of the journal, in MB, that the jobs of one user may take until CLEAN_PERIOD after their end; administrators have no such bound"),
     INT("MAX_JOB_ARRAY_SIZE", 1, JOB_INDEX_MAX, "1000",
         "elements of a job array, and the largest index"),
+    LIST("COMPUTE_UNIT_TYPES", NULL, "types of compute units, the finest first; the one with ! after it is the default of cu[]"),
     LIST("DEFAULT_QUEUE", NULL, "queues for jobs that name none; the first one that accepts the job is used"),
     WORD("ON_LOST", "keep kill", "keep",
          "kill: a lost consumer's jobs are ended after LEASE_TERM"),
@@ -352,6 +353,11 @@ const struct conf_key conf_keys[] = {
 #define SECTION "HostGroup"
     NAME("GROUP_NAME", NULL, "the group's name"),
     HOSTS("GROUP_MEMBER", NULL, "its hosts, also as node[001-128] or node*"),
+#undef SECTION
+#define SECTION "ComputeUnit"
+    NAME("NAME", NULL, "the compute unit's name"),
+    HOSTS("MEMBER", NULL, "hosts and host groups of a unit of the finest type; of other types, units of one finer type"),
+    NAME("TYPE", NULL, "one of COMPUTE_UNIT_TYPES"),
 #undef SECTION
 #define SECTION "HostPartition"
     NAME("HPART_NAME", NULL, "the partition's name"),

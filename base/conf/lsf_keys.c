@@ -75,7 +75,6 @@ const struct lsf_key lsf_keys[] = {
     UNSUPPORTED("BSWITCH_MODIFY_RUSAGE", "the rusage of a running job stays as it is when the job is switched"),
     UNSUPPORTED("CHUNK_JOB_DURATION", CHUNKS),
     IGNORED("CLEAN_PERIOD_DONE", "jobs that are done are shown for CLEAN_PERIOD like others"),
-    UNSUPPORTED("COMPUTE_UNIT_TYPES", "compute units are not built; use host groups and span[]"),
     IGNORED("CONDENSE_PENDING_REASONS", "each job has its own reason"),
     UNSUPPORTED("CONTAINER_PROFILE", CONTAINERS),
     UNSUPPORTED("CSM_VALID_SMT", "modes of simultaneous multithreading are not set"),
@@ -413,7 +412,8 @@ const struct lsf_key lsf_keys[] = {
     UNSUPPORTED(NULL, "ADMINS of section Site names the administrators"),
 #undef SECTION
 #define SECTION "ComputeUnit"
-    UNSUPPORTED(NULL, "compute units are not built; cu[] in a requirement is refused"),
+    UNSUPPORTED("ADMIN", "ADMINS of section Site administrate every host"),
+    UNSUPPORTED("CONDENSE", "`sublet hosts` shows each host of the unit"),
 #undef SECTION
 #define SECTION "GPU"
     UNSUPPORTED(NULL, GPU),

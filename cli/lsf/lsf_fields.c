@@ -242,6 +242,13 @@ static const struct lsf_field groups[] = {
     END,
 };
 
+static const struct lsf_field units[] = {
+    FIELD("name", NULL, 13, "NAME", "group", text),
+    FIELD("type", NULL, 13, "TYPE", "type", text),
+    FIELD("hosts", NULL, 20, "HOSTS", "members", joined),
+    END,
+};
+
 static const struct lsf_field resources[] = {
     FIELD("resource_name", NULL, 14, "RESOURCE_NAME", "name", text),
     FIELD("type", NULL, 8, "TYPE", "type", text),
@@ -283,6 +290,8 @@ const struct lsf_listing lsf_fields_groups = {"bugroup", "GROUPS", groups,
     "group_name users:=20", "No user groups defined."};
 const struct lsf_listing lsf_fields_host_groups = {"bmgroup", "GROUPS", groups,
     "group_name hosts:=20", "No host groups defined."};
+const struct lsf_listing lsf_fields_units = {"bmgroup", "UNITS", units,
+    "name type hosts:=20", "No compute units defined."};
 const struct lsf_listing lsf_fields_resources = {"lsinfo", "RESOURCES", resources,
     "resource_name:=14 type:-8 order:-6 interval:-8 release:-10", "No resource found"};
 /* clang-format on */

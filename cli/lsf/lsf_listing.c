@@ -301,6 +301,12 @@ static void take_host_groups(struct call *call, struct listing *listing)
     listing_filter(listing, is_of_kind, "host");
 }
 
+static void take_units(struct call *call, struct listing *listing)
+{
+    (void)call;
+    listing_filter(listing, is_of_kind, "unit");
+}
+
 int lsf_listing_user_groups(struct call *call)
 {
     const struct msg_query query = listing_query(QUERY_GROUPS);
@@ -310,7 +316,9 @@ int lsf_listing_user_groups(struct call *call)
 int lsf_listing_host_groups(struct call *call)
 {
     const struct msg_query query = listing_query(QUERY_GROUPS);
-    return show(call, &query, "group", take_host_groups, &lsf_fields_host_groups);
+    return call_has(call, "-cu")
+               ? show(call, &query, "compute unit", take_units, &lsf_fields_units)
+               : show(call, &query, "group", take_host_groups, &lsf_fields_host_groups);
 }
 
 int lsf_listing_apps(struct call *call)

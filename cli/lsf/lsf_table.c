@@ -21,7 +21,6 @@
 #define NO_DATA "Data Manager is another product; copy files in the job or with -E"
 #define NO_CSM "CSM is not supported; use -n and -R \"span[...]\""
 #define NO_SSH "X11 and ssh are not set up by the site; use -I and ssh -X"
-#define NO_CU "compute units are not built; use host groups with -m"
 
 /* -o FIELDS and the like, of every listing that has them */
 #define FORMATS \
@@ -414,7 +413,14 @@ static const struct lsf_option groups_options[] = {
     FLAG("-l", "in full, as in any case"),
     FLAG("-r", "with the members of groups in groups"),
     FLAG("-w", "fields are not cut"),
-    NOT("-cu", NULL, NO_CU),
+    END,
+};
+
+static const struct lsf_option host_groups_options[] = {
+    FLAG("-l", "in full, as in any case"),
+    FLAG("-r", "with the members of groups in groups"),
+    FLAG("-w", "fields are not cut"),
+    FLAG("-cu", "compute units and their types"),
     END,
 };
 
@@ -502,7 +508,7 @@ const struct lsf_command lsf_table_commands[] = {
     {"bqueues", "[QUEUE...]", "queues", "Queues.", bqueues_options, CALL_WORDS_MIXED, lsf_listing_queues},
     {"busers", "[USER...|all]", "users", "Users and groups, and their jobs.", busers_options, CALL_WORDS_MIXED, lsf_listing_users},
     {"bugroup", "[GROUP...]", "", "User groups.", groups_options, CALL_WORDS_MIXED, lsf_listing_user_groups},
-    {"bmgroup", "[GROUP...]", "", "Host groups.", groups_options, CALL_WORDS_MIXED, lsf_listing_host_groups},
+    {"bmgroup", "[GROUP...]", "", "Host groups, or compute units.", host_groups_options, CALL_WORDS_MIXED, lsf_listing_host_groups},
     {"bparams", "", "", "Parameters of the site.", bparams_options, CALL_WORDS_MIXED, lsf_listing_params},
     {"bapp", "[PROFILE...]", "", "Application profiles.", bapp_options, CALL_WORDS_MIXED, lsf_listing_apps},
     {"blimits", "", "limits", "Limits of slots and jobs, and their use.", blimits_options, CALL_WORDS_MIXED, lsf_listing_limits},

@@ -96,6 +96,7 @@ int cmd_resreq_check(struct call *call, const char *const *strings, int n_string
     }
     struct resreq_rules rules = {
         .language = {.resources = resources,
+                     .unit_types = {.n_names = -1},
                      .is_lenient = how->is_lenient,
                      .is_open = !has_names,
                      .has_local = true},
@@ -146,6 +147,7 @@ static int match_among(struct call *call, const struct resreq_hosts *hosts)
     }
     struct resreq_rules rules = {
         .language = {.resources = hosts->resources,
+                     .unit_types = {.n_names = -1},
                      .is_lenient = call_has(call, "--lenient"),
                      .has_local = name != NULL},
         .reading = RESREQ_READ_ALL,

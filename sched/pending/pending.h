@@ -137,11 +137,12 @@ struct pending_reason_preempt {
     bool is_delayed;                     /* PREEMPT_DELAY */
 };
 
-/* Which part of span and same the hosts cannot meet. */
+/* Which part of span, same and cu the hosts cannot meet. */
 struct pending_reason_span {
     enum place_span_kind kind;
     int n_span;         /* of PTILE and BLOCK; 0: each host has a value of its own */
     bool is_same;       /* same[] is given */
+    bool has_units;     /* cu[] is given */
     bool is_impossible; /* SPAN_LARGE: not met even if no other job ran there */
     int n_wanted;       /* slots ... */
     int n_fit;          /* ... of which so many would fit; HOST: the most on a host */

@@ -142,7 +142,7 @@ static const char *load_text(struct arena *arena, const struct pending_verdict *
                : text;
 }
 
-/* "span[ptile=4] same[]". */
+/* "span[ptile=4] same[] cu[]". */
 static const char *span_name(struct arena *arena,
                              const struct pending_reason_span *span)
 {
@@ -164,9 +164,12 @@ static const char *span_name(struct arena *arena,
     case PLACE_SPAN_NONE:
         break;
     }
-    return !span->is_same
+    if (span->is_same) {
+        text = arena_printf(arena, "%s%ssame[]", text, text[0] != '\0' ? " " : "");
+    }
+    return !span->has_units
                ? text
-               : arena_printf(arena, "%s%ssame[]", text, text[0] != '\0' ? " " : "");
+               : arena_printf(arena, "%s%scu[]", text, text[0] != '\0' ? " " : "");
 }
 
 /* "no host has 8 free slots (span[hosts=1]); most free: n3 with 6", "4 of 8 slots have

@@ -222,6 +222,25 @@ static void start_pieces(struct place_alloc *alloc,
     }
 }
 
+/* By host, of those that have been looked at; NULL: the span does not ask. */
+static const int *list_preferences(struct place_alloc *alloc,
+                                   const struct place_span *span)
+{
+    struct place_state *state = alloc->state;
+    if (span->units == NULL) {
+        return NULL;
+    }
+    if (alloc->preferences == NULL) {
+        alloc->preferences =
+            arena_alloc(state->arena, (size_t)state->snapshot->n_hosts, sizeof(int));
+    }
+    for (int i = 0; i < alloc->n_tried; i++) {
+        const struct candidate *candidate = &alloc->tried[i].candidate;
+        alloc->preferences[candidate->host] = candidate->preference;
+    }
+    return alloc->preferences;
+}
+
 /* As few hosts of the order are looked at as will do. */
 static int take_with_span(struct place_alloc *alloc, const struct candidates *view,
                           struct candidate_group *group,
@@ -238,6 +257,7 @@ static int take_with_span(struct place_alloc *alloc, const struct candidates *vi
         .min = want->min,
         .max = want->max,
         .is_balanced = want->is_balanced,
+        .is_reservation = alloc->is_reservation,
         .room = max_slots_beside,
         .arg = &at,
         .pieces = mem_alloc(n_most, sizeof(*request.pieces)),
@@ -254,7 +274,8 @@ static int take_with_span(struct place_alloc *alloc, const struct candidates *vi
             candidates_pop(group);
         }
         is_over = alloc->n_tried < n_looked;
-        if (is_over || span->n_same == 0) {
+        if (is_over || (span->n_same == 0 && span->units == NULL)) {
+            request.preferences = list_preferences(alloc, span);
             n_slots = place_span_fit(span, &request);
             is_over = is_over || is_final(span, &request, n_slots);
         }

@@ -33,7 +33,9 @@ struct place_alloc {
     int n_tried;
     struct rusage_piece *pieces; /* scratch: what the job has so far */
     int *indexes;                /* of the last start's hosts: their indexes */
-    int *slots_on;       /* scratch: by host, of a job with span or same; else 0 */
+    int *
+        preferences; /* scratch: by host, of a job with compute units; NULL: none yet */
+    int *slots_on;   /* scratch: by host, of a job with span or same; else 0 */
     bool is_reservation; /* the slots are reserved: the job is not dispatched yet */
     bool is_backfill;    /* limits on hosts do not apply on hosts with reserved slots */
     int lacking;      /* of the last job: the item that left too little of a host; -1 */

@@ -239,7 +239,8 @@ static void look_at_free(const struct place_pass *pass, const struct candidates 
                 place_state_load(pass->snapshot, view->queue, host) != NULL;
             if (n_free > 0 && !is_loaded) {
                 verdict->n_small += is_small;
-                verdict->n_apart += !is_small && span->n_same > 0;
+                verdict->n_apart +=
+                    !is_small && (span->n_same > 0 || span->units != NULL);
             }
             if (n > most) {
                 most = n;
@@ -273,6 +274,7 @@ static bool explain_span(const struct place_pass *pass, const struct candidates 
         .kind = span->kind,
         .n_span = span->n_slots,
         .is_same = span->n_same > 0,
+        .has_units = span->units != NULL,
         .is_impossible = is_impossible,
         .n_wanted = n_slots,
         .n_fit = n_fit,

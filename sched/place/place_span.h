@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* place_span.h: lays out the slots of one job on hosts as its span and same sections
- * require: hosts in order and the room on each in, pieces out.
+/* place_span.h: lays out the slots of one job on hosts as its span, same and cu
+ * sections require, and its first execution hosts: hosts in order and the room on each
+ * in, pieces out.
  *
  *     HOST    all on the first host that has room for the least
  *     PTILE   as many as a host's tile on each, along the order; the last ones, fewer
@@ -22,12 +23,36 @@
  * which it fits, in the order of their first hosts. There may be several ways to form
  * groups (same[a:b] if not every host has both); the first one that fits counts.
  *
+ * With compute units, hosts are grouped by unit, and units are filled one after the
+ * other, so that a balanced job is balanced within each unit. Units come by the highest
+ * preference of their hosts, then by `pref`: as configured, the ones with most free
+ * slots first (MAXAVAIL), with fewest first (MINAVAIL), or as few units as possible and
+ * of these the ones with fewest free slots (BESTFIT).
+ *
+ *     max_units       the first units of the order that have room together
+ *     usable_slots    a unit has at least so many slots of the job, the last one may
+ *                     have fewer
+ *     is_even         the fewest units on which slots can lie so that two units differ
+ *                     by one slot at most, or by a tile or block; -n min,max counts as
+ *                     min
+ *
+ *     free in units A 3, B 8, C 6      -n 8                     -n 12
+ *     max_units 1                      B 8                      no unit has room
+ *     max_units 2                      A 3, B 5                 B 8, C 4
+ *     usable_slots 4                   B 8                      B 8, C 4
+ *     is_even                          B 8                      B 6, C 6
+ *
+ * With first execution hosts, the first piece is on one of them: the first in order
+ * with which the job fits. Its unit, or its group of alike hosts, comes first.
+ *
  * The room on a host may depend on the pieces so far (limits, amounts that a job
  * reserves once), so it is asked for when the host is looked at. If it does not depend
- * on them, pieces are found whenever there are any.
+ * on them, pieces are found whenever there are any, but for units that are limited and
+ * also have tiles or blocks, of which PLACE_SPAN_TRIES_MAX combinations are tried.
  *
  * Units: slots. Ownership: all is the caller's. Order: hosts as they are handed over.
- * Source: docs/design/resreq.md "Span", "Same", "Decided". Layer: sched (base
+ * Source: docs/design/resreq.md "Span", "Same", "Compute
+ * units", "Decided". Layer: sched (base
  * only). */
 #ifndef SUBLET_SCHED_PLACE_PLACE_SPAN_H
 #define SUBLET_SCHED_PLACE_PLACE_SPAN_H
@@ -44,7 +69,26 @@ enum place_span_kind {
     PLACE_SPAN_STRIPE, /* NONE, and balanced whatever the queue says */
 };
 
-enum { PLACE_SPAN_SAME_MAX = 16 }; /* RESREQ_SAME_MAX */
+enum {
+    PLACE_SPAN_SAME_MAX = 16,    /* RESREQ_SAME_MAX */
+    PLACE_SPAN_TRIES_MAX = 1000, /* of units: the first ones fit almost always */
+};
+
+enum place_span_pref {
+    PLACE_SPAN_CONFIG,
+    PLACE_SPAN_MAXAVAIL,
+    PLACE_SPAN_MINAVAIL,
+    PLACE_SPAN_BESTFIT,
+};
+
+struct place_span_units {
+    const int *unit_of; /* by host: its unit, as configured; -1: it takes no slots */
+    int n_units;
+    enum place_span_pref pref;
+    int max_units;    /* 0: any number */
+    int usable_slots; /* 0: no minimum */
+    bool is_even;
+};
 
 struct place_span {
     enum place_span_kind kind;
@@ -53,7 +97,9 @@ struct place_span {
     /* By host: its group, below n_same_groups; -1: it is in none and takes no slots. */
     const int *same[PLACE_SPAN_SAME_MAX];
     int n_same_groups[PLACE_SPAN_SAME_MAX];
-    int n_same; /* 0: hosts need not be alike */
+    int n_same;                           /* 0: hosts need not be alike */
+    const struct place_span_units *units; /* NULL: on hosts of any or no unit */
+    const bool *is_first; /* by host: it may be the first one; NULL: all may */
 };
 
 /* A job to lay, and on what. */
@@ -61,7 +107,9 @@ struct place_span_request {
     const int *hosts; /* indexes, in order */
     int n_hosts;
     int min, max;
-    bool is_balanced; /* for NONE */
+    bool is_balanced;       /* for NONE */
+    const int *preferences; /* by host, higher first, for units; NULL: all alike */
+    bool is_reservation;    /* units come as configured, whatever their pref */
     /* Slots that the job may have there in addition to these pieces. */
     int (*room)(void *arg, int host, const struct rusage_piece *pieces, int n_pieces);
     void *arg;

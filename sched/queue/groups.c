@@ -12,6 +12,7 @@
 struct draft {
     struct name_group group;
     struct conf_place at;
+    const char *key; /* of its members */
     enum { DRAFT_UNREAD, DRAFT_BEGUN, DRAFT_READ } state;
 };
 
@@ -175,8 +176,11 @@ static struct name_set read_list(struct reader *reader, const struct conf_place 
 static struct name_set resolve(struct reader *reader, struct draft *draft)
 {
     if (draft->state == DRAFT_UNREAD) {
+        const char *key = reader->key;
         draft->state = DRAFT_BEGUN;
+        reader->key = draft->key;
         draft->group.members = read_list(reader, &draft->at);
+        reader->key = key;
         draft->state = DRAFT_READ;
     }
     return draft->group.members;
@@ -184,13 +188,21 @@ static struct name_set resolve(struct reader *reader, struct draft *draft)
 
 /* ---------------------------------------------------------------- sections */
 
-static void add_draft(struct reader *reader, const struct conf_place *at)
+/* A section of groups, by the names of its columns. */
+struct section {
+    const char *name, *group, *members;
+    bool has_type;
+};
+
+static void add_draft(struct reader *reader, const struct section *section,
+                      const struct conf_place *at)
 {
-    const char *name = conf_text(at->row, "GROUP_NAME", NULL);
-    if (name == NULL || conf_text(at->row, reader->key, NULL) == NULL) {
-        COMPLAIN(reader, at, "a group without %s",
-                 name == NULL ? "a name, expected GROUP_NAME"
-                              : "members, expected GROUP_MEMBER");
+    const char *name = conf_text(at->row, section->group, NULL);
+    reader->key = section->members;
+    if (name == NULL || conf_text(at->row, section->members, NULL) == NULL) {
+        COMPLAIN(reader, at, "a group without %s, expected %s",
+                 name == NULL ? "a name" : "members",
+                 name == NULL ? section->group : section->members);
         return;
     }
     for (int i = 0; i < reader->n_drafts; i++) {
@@ -199,20 +211,28 @@ static void add_draft(struct reader *reader, const struct conf_place *at)
             return;
         }
     }
-    reader->drafts[reader->n_drafts++] =
-        (struct draft){.group = {.name = name}, .at = *at};
+    struct draft *draft = &reader->drafts[reader->n_drafts++];
+    draft->group.name = name;
+    draft->group.type = section->has_type ? conf_text(at->row, "TYPE", "") : NULL;
+    draft->key = section->members;
+    draft->at = *at;
 }
 
-static void read_sections(struct reader *reader, const char *name,
-                          const struct name_group **groups, int *n_groups)
+static void read_sections(struct reader *reader, const struct section *sections,
+                          int n_sections, const struct name_group **groups,
+                          int *n_groups)
 {
     struct arena *arena = reader->conf->arena;
-    size_t n_rows = (size_t)conf_count_rows(reader->conf, name);
-    struct conf_place at = {0};
-    reader->key = "GROUP_MEMBER";
+    size_t n_rows = 0;
+    for (int i = 0; i < n_sections; i++) {
+        n_rows += (size_t)conf_count_rows(reader->conf, sections[i].name);
+    }
     reader->drafts = arena_alloc(arena, n_rows, sizeof(*reader->drafts));
-    while (conf_next_row(reader->conf, name, &at)) {
-        add_draft(reader, &at);
+    for (int i = 0; i < n_sections; i++) {
+        struct conf_place at = {0};
+        while (conf_next_row(reader->conf, sections[i].name, &at)) {
+            add_draft(reader, &sections[i], &at);
+        }
     }
     struct name_group *all = arena_alloc(arena, n_rows, sizeof(*all));
     for (int i = 0; i < reader->n_drafts; i++) {
@@ -234,10 +254,15 @@ void groups_read(struct conf *conf, const char *const *hosts, int n_hosts,
     struct name_set own = sorted(names, n_hosts, false);
     groups->own_hosts = own.names;
     groups->n_own_hosts = own.n_names;
+    static const struct section of_users[] = {
+        {"UserGroup", "GROUP_NAME", "GROUP_MEMBER", false}};
+    static const struct section of_hosts[] = {
+        {"HostGroup", "GROUP_NAME", "GROUP_MEMBER", false},
+        {"ComputeUnit", "NAME", "MEMBER", true}};
     struct reader users = {.conf = conf};
-    read_sections(&users, "UserGroup", &groups->users, &groups->n_users);
+    read_sections(&users, of_users, 1, &groups->users, &groups->n_users);
     struct reader reader = {.conf = conf, .groups = groups};
-    read_sections(&reader, "HostGroup", &groups->hosts, &groups->n_hosts);
+    read_sections(&reader, of_hosts, 2, &groups->hosts, &groups->n_hosts);
 }
 
 static const struct name_group *find(const struct name_group *groups, int n_groups,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* groups.h: UserGroup and HostGroup sections, and lists of names that may name groups.
+/* groups.h: UserGroup, HostGroup and ComputeUnit sections, and lists of names that may
+ * name groups.
  *
  *     GROUP_NAME  GROUP_MEMBER
  *     lab         (ana bo)
@@ -8,6 +9,9 @@
  *
  * `all` stands for every user, or every own host; `~x` excludes a name or a group. A
  * group may be named before its own row, but groups must not form a circle.
+ *
+ * A compute unit is a group of hosts with a type, and may be named wherever a group of
+ * hosts may (compute_unit.h).
  *
  * Ownership: in conf's arena. Errors: diagnostics. Order: names sorted by strcmp.
  * Source: LSF's lsb.users and lsb.hosts. Layer: sched (base only). */
@@ -27,11 +31,12 @@ struct name_set {
 
 struct name_group {
     const char *name;
+    const char *type; /* of a compute unit; NULL: it is none */
     struct name_set members;
 };
 
 struct groups {
-    const struct name_group *users, *hosts; /* file order */
+    const struct name_group *users, *hosts; /* file order; compute units last */
     int n_users, n_hosts;
     const char *const *own_hosts; /* all own hosts, sorted */
     int n_own_hosts;

@@ -50,11 +50,13 @@ static int read_other(struct compiler *compiler, const struct resreq_part *part)
     int code =
         resreq_span_parse(compiler->arena, &compiler->rules->language, part,
                           &compiler->level.span, compiler->notes, compiler->error);
-    bool is_built = part->section == RESREQ_SPAN || part->section == RESREQ_SAME;
+    bool is_excl = part->section == RESREQ_CU && compiler->level.span.cu.is_exclusive;
+    bool is_built = part->section != RESREQ_AFFINITY && !is_excl;
     if (code == 0 && !is_built && compiler->rules->reading == RESREQ_READ_SUPPORTED) {
         resreq_error_set(compiler->error, part->section, part->keyword,
                          "not supported yet",
-                         "select, order, rusage, span and same are acted on");
+                         is_excl ? "cu[excl] is not built; -x is exclusive by host"
+                                 : "all sections but affinity are acted on");
         return ERR_UNBUILT;
     }
     return code;

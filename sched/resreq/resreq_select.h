@@ -32,8 +32,16 @@
 
 enum { RESREQ_NESTING_MAX = 64 }; /* nesting of parentheses and signs */
 
+/* COMPUTE_UNIT_TYPES: the types that a cu section may name. */
+struct resreq_unit_types {
+    const char *const *names;
+    int n_names; /* below 0: they are not known, and any name is one */
+    int first;   /* index of the type of a section that names none */
+};
+
 struct resreq_language {
     const struct resources *resources;
+    struct resreq_unit_types unit_types;
     bool is_lenient;
     bool is_open;      /* unknown names are assumed to be resources */
     bool has_local;    /* there is a local host: `local` is a keyword */

@@ -167,49 +167,114 @@ static int read_same(struct resreq_words *reader, struct resreq_span *span)
                : resreq_words_fail_next(reader, "RESOURCE[:RESOURCE]...");
 }
 
-/* ---------------------------------------------------------------- cu, affinity */
+/* ---------------------------------------------------------------- cu */
 
-static int take_cu_value(struct resreq_words *reader, struct resreq_place key)
+static int take_cu_type(struct resreq_words *reader, struct resreq_place name,
+                        struct resreq_cu *cu)
 {
-    static const char *const prefs[] = {"config", "maxavail", "minavail", NULL};
-    struct resreq_place value;
-    if (!resreq_words_take(reader, LEX_ASSIGN)) {
-        return RESREQ_WORDS_FAIL(reader, key, RESREQ_NO_VALUE, "expected KEY=VALUE");
+    const struct resreq_unit_types *types = &reader->unit_types;
+    cu->type = -1;
+    for (int i = 0; i < types->n_names; i++) {
+        cu->type = resreq_words_is(name, types->names[i]) ? i : cu->type;
     }
-    if (resreq_words_is(key, "maxcus") || resreq_words_is(key, "usablecuslots")) {
-        int number;
-        return take_number(reader, "a number from 1 on", &number);
-    }
-    int code = resreq_words_name(reader, &value, "a name");
-    if (code == 0 && resreq_words_is(key, "pref") &&
-        !resreq_words_is_one(value, prefs)) {
-        return RESREQ_WORDS_FAIL(reader, value, RESREQ_BAD_VALUE,
-                                 "expected pref=config, maxavail or minavail");
-    }
-    return code;
+    return cu->type >= 0 || types->n_names < 0
+               ? 0
+               : RESREQ_WORDS_FAIL(reader, name, RESREQ_BAD_NAME,
+                                   "there is no compute unit type of this name");
 }
 
-static int check_cu(struct resreq_words *reader)
+static int take_cu_pref(struct resreq_words *reader, struct resreq_place name,
+                        struct resreq_cu *cu)
+{
+    static const char *const prefs[] = {[RESREQ_CU_CONFIG] = "config",
+                                        [RESREQ_CU_MAXAVAIL] = "maxavail",
+                                        [RESREQ_CU_MINAVAIL] = "minavail",
+                                        [RESREQ_CU_BESTFIT] = "bestfit"};
+    for (int i = RESREQ_CU_CONFIG; i <= RESREQ_CU_BESTFIT; i++) {
+        if (resreq_words_is(name, prefs[i])) {
+            cu->pref = (enum resreq_cu_pref)i;
+            return 0;
+        }
+    }
+    return RESREQ_WORDS_FAIL(reader, name, RESREQ_BAD_VALUE,
+                             "expected pref=config, maxavail, minavail or bestfit");
+}
+
+enum cu_key { CU_TYPE, CU_PREF, CU_MAXCUS, CU_USABLE, CU_BALANCE, CU_EXCL, CU_KEYS };
+
+static int take_cu_value(struct resreq_words *reader, enum cu_key key,
+                         struct resreq_place at, struct resreq_cu *cu)
+{
+    struct resreq_place value;
+    if (!resreq_words_take(reader, LEX_ASSIGN)) {
+        return RESREQ_WORDS_FAIL(reader, at, RESREQ_NO_VALUE, "expected KEY=VALUE");
+    }
+    if (key == CU_MAXCUS || key == CU_USABLE) {
+        return take_number(reader, "a number from 1 on",
+                           key == CU_MAXCUS ? &cu->max_units : &cu->usable_slots);
+    }
+    int code = resreq_words_name(reader, &value, "a name");
+    return code != 0        ? code
+           : key == CU_TYPE ? take_cu_type(reader, value, cu)
+                            : take_cu_pref(reader, value, cu);
+}
+
+static int read_cu_key(struct resreq_words *reader, unsigned *seen,
+                       struct resreq_cu *cu)
 {
     static const char expected[] =
         "type= pref= maxcus= usablecuslots= balance excl, separated by colons";
-    static const char *const flags[] = {"balance", "excl", NULL};
-    static const char *const keys[] = {"type", "pref", "maxcus", "usablecuslots", NULL};
-    do {
-        struct resreq_place key;
-        int code = resreq_words_name(reader, &key, expected);
-        if (code == 0 && !resreq_words_is_one(key, flags)) {
-            code = resreq_words_is_one(key, keys)
-                       ? take_cu_value(reader, key)
-                       : RESREQ_WORDS_FAIL(reader, key, RESREQ_BAD_NAME, "expected %s",
-                                           expected);
-        }
-        if (code != 0) {
-            return code;
-        }
-    } while (resreq_words_take(reader, LEX_COLON));
-    return resreq_words_is_end(reader) ? 0 : resreq_words_fail_next(reader, expected);
+    static const char *const keys[CU_KEYS] = {"type",          "pref",    "maxcus",
+                                              "usablecuslots", "balance", "excl"};
+    struct resreq_place name;
+    int code = resreq_words_name(reader, &name, expected), key = 0;
+    while (code == 0 && key < CU_KEYS && !resreq_words_is(name, keys[key])) {
+        key++;
+    }
+    if (code != 0) {
+        return code;
+    }
+    if (key == CU_KEYS || (*seen & 1U << key) != 0) {
+        return RESREQ_WORDS_FAIL(reader, name, RESREQ_BAD_NAME, "expected %s%s",
+                                 expected, key < CU_KEYS ? ", each once" : "");
+    }
+    *seen |= 1U << key;
+    cu->is_balanced = cu->is_balanced || key == CU_BALANCE;
+    cu->is_exclusive = cu->is_exclusive || key == CU_EXCL;
+    return key < CU_BALANCE ? take_cu_value(reader, (enum cu_key)key, name, cu) : 0;
 }
+
+static int read_cu(struct resreq_words *reader, struct resreq_span *span)
+{
+    struct resreq_cu cu = {
+        .is_given = true, .type = reader->unit_types.first, .place = reader->keyword};
+    unsigned seen = 0;
+    int code = 0;
+    if (reader->unit_types.n_names == 0) {
+        return RESREQ_WORDS_FAIL(reader, reader->keyword, RESREQ_BAD_NAME,
+                                 "the site has no compute units (COMPUTE_UNIT_TYPES)");
+    }
+    if (!resreq_words_is_end(reader)) {
+        do {
+            code = read_cu_key(reader, &seen, &cu);
+        } while (code == 0 && resreq_words_take(reader, LEX_COLON));
+    }
+    if (code == 0 && !resreq_words_is_end(reader)) {
+        return resreq_words_fail_next(reader, "a colon and the next key");
+    }
+    if (code == 0 && cu.is_balanced && cu.usable_slots > 0) {
+        return RESREQ_WORDS_FAIL(reader, reader->keyword, RESREQ_BAD_VALUE,
+                                 "balance and usablecuslots exclude each other");
+    }
+    if (code == 0 && cu.is_balanced && cu.pref == RESREQ_CU_BESTFIT) {
+        return RESREQ_WORDS_FAIL(reader, reader->keyword, RESREQ_BAD_VALUE,
+                                 "balance and pref=bestfit exclude each other");
+    }
+    span->cu = cu;
+    return code;
+}
+
+/* ---------------------------------------------------------------- affinity */
 
 static int check_affinity(struct resreq_words *reader)
 {
@@ -252,7 +317,7 @@ int resreq_span_parse(struct arena *arena, const struct resreq_language *languag
     case RESREQ_SAME:
         return read_same(&reader, span);
     case RESREQ_CU:
-        return check_cu(&reader);
+        return read_cu(&reader, span);
     case RESREQ_AFFINITY:
         return check_affinity(&reader);
     case RESREQ_SELECT:
@@ -275,6 +340,9 @@ void resreq_span_merge(struct resreq_span *span, const struct resreq_span *lower
         span->n_ptiles = lower->n_ptiles;
         span->place = lower->place;
     }
+    if (!span->cu.is_given) {
+        span->cu = lower->cu;
+    }
     for (int i = 0; i < lower->n_same; i++) {
         /* All that fit: each level was parsed with that bound. */
         if (!add_same(span, lower->same[i])) {
@@ -295,6 +363,10 @@ static bool is_same(const struct resreq_span *span, int id)
 
 int resreq_span_check(const struct resreq_span *span, struct resreq_error *error)
 {
+    if (span->cu.is_balanced && span->kind == RESREQ_SPAN_PTILE_ALL) {
+        return resreq_error_set(error, RESREQ_CU, span->cu.place, RESREQ_BAD_VALUE,
+                                "balance and ptile='!' exclude each other");
+    }
     bool is_type = is_same(span, RESOURCE_TYPE),
          is_model = is_same(span, RESOURCE_MODEL);
     if (span->kind != RESREQ_SPAN_PTILE_ALL) {

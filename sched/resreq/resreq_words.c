@@ -11,6 +11,7 @@ void resreq_words_init(struct resreq_words *reader,
 {
     *reader = (struct resreq_words){
         .resources = language->resources,
+        .unit_types = language->unit_types,
         .is_open = language->is_open,
         .is_lenient = language->is_lenient,
         .notes = notes,

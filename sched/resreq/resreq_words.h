@@ -12,6 +12,7 @@
 
 struct resreq_words {
     const struct resources *resources;
+    struct resreq_unit_types unit_types;
     bool is_open, is_lenient;
     struct resreq_notes *notes;
     enum resreq_section section;

@@ -27,9 +27,11 @@ void invariant_span_read(const struct job_spec *spec, struct seen_submission *se
     }
     arena_init(&arena);
     resources = resources_new();
-    struct resreq_rules rules = {
-        .language = {.resources = resources, .is_open = true, .has_local = true},
-        .reading = RESREQ_READ_ALL};
+    struct resreq_rules rules = {.language = {.resources = resources,
+                                              .unit_types = {.n_names = -1},
+                                              .is_open = true,
+                                              .has_local = true},
+                                 .reading = RESREQ_READ_ALL};
     if (!resreq_compile(&arena, &rules, &from, &resreq, &notes, &fault) &&
         !resreq.next) { /* it is unknown which of several alternatives a job uses */
         seen->span = resreq.span.kind;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* config_parts.h: the readers of some sections of a site's configuration. site_config.c
  * calls them in order: hosts (and with them resources, their map and thresholds),
- * queues, requirement strings, rusage, export policies.
+ * queues, compute units, requirement strings, rusage, export policies.
  *
  * Errors: diagnostics of `conf`. Layer: site. */
 #ifndef SUBLET_SITE_CONFIG_CONFIG_PARTS_H
@@ -13,6 +13,11 @@
  * hosts, too. */
 void host_config_read(struct conf *conf, const struct conf_place *site,
                       struct site_setup *setup);
+
+/* Section ComputeUnit and COMPUTE_UNIT_TYPES, once the groups are read. The finest type
+ * has hosts and groups as members, and each other type has units of one finer type. A
+ * host is in at most one unit of a type, and own hosts alone are. */
+void compute_unit_read(struct conf *conf, struct site_config *config);
 
 /* Export policies, once the requirement strings are read. */
 void export_config_read(struct conf *conf, bool is_simulated,

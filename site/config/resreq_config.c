@@ -132,6 +132,7 @@ struct resreq_rules resreq_config_rules(const struct site_config *config,
 {
     return (struct resreq_rules){
         .language = {.resources = resources,
+                     .unit_types = config->units.types,
                      .is_lenient = config->is_resreq_lenient,
                      .has_local = true,
                      .counts_slots = config->is_sched_by_slot},

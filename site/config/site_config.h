@@ -63,6 +63,24 @@ struct pend_config {
 int pend_config_of_user(const struct pend_config *pend, const struct groups *groups,
                         const char *user);
 
+/* Compute units: groups of own hosts that stand for the network's layout, such as
+ * enclosures, racks of these, and so on. */
+struct compute_unit_host {
+    const char *name;
+    int unit;
+};
+struct compute_unit_type {
+    const struct compute_unit_host *hosts; /* by name, each once */
+    int n_hosts;
+    int n_units; /* numbered from 0 in file order */
+};
+struct compute_units {
+    struct resreq_unit_types types;          /* COMPUTE_UNIT_TYPES, the finest first */
+    const struct compute_unit_type *of_type; /* by type */
+};
+/* The unit of that type that has the host; -1: none has. */
+int compute_unit_of(const struct compute_units *units, int type, const char *host);
+
 struct site_config {
     const char *name;
     int roles;
@@ -108,6 +126,7 @@ struct site_config {
     int64_t daemon_uid; /* 0: jobs run as their users; else only its own may submit */
     const char *const *admins; /* users and user groups besides root and the daemon's */
     int n_admins;
+    struct compute_units units;          /* section ComputeUnit */
     bool is_resreq_lenient;              /* LSF_STRICT_RESREQ=N */
     bool is_sched_by_slot;               /* PARALLEL_SCHED_BY_SLOT */
     bool is_reserved_per_slot;           /* RESOURCE_RESERVE_PER_SLOT */

@@ -166,6 +166,11 @@ static const struct place_span *copy_span(struct stored_filter *into,
     for (int i = 0; i < span->n_same; i++) {
         span->same[i] = copy(into, from->same[i], n_bytes);
     }
+    if (from->units != NULL) {
+        struct place_span_units *units = copy(into, from->units, sizeof(*units));
+        units->unit_of = copy(into, units->unit_of, n_bytes);
+        span->units = units;
+    }
     return span;
 }
 

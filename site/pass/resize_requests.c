@@ -122,6 +122,24 @@ static void narrow_same(const struct place_span *span, const struct place_grow *
     }
 }
 
+/* A job that may not use units as it likes stays on those that it has. */
+static void narrow_units(const struct place_span_units *units,
+                         const struct place_grow *grow, int n_hosts, uint8_t *mask)
+{
+    if (units->max_units == 0 && units->usable_slots == 0 && !units->is_even) {
+        return;
+    }
+    for (int i = 0; i < n_hosts; i++) {
+        bool has_unit = false;
+        for (int k = 0; k < grow->n_hosts; k++) {
+            int host = grow->indexes[k];
+            has_unit =
+                has_unit || (host >= 0 && units->unit_of[host] == units->unit_of[i]);
+        }
+        mask[i] = mask[i] && has_unit;
+    }
+}
+
 static int largest_ptile(const struct place_span *span, const uint8_t *mask,
                          int n_hosts)
 {
@@ -142,6 +160,10 @@ static void narrow_span(struct arena *arena, const struct place_grow *grow, int 
     if (span->n_same > 0) {
         narrow_same(span, grow, n_hosts, narrow->mask);
         span->n_same = 0;
+    }
+    if (span->units != NULL) {
+        narrow_units(span->units, grow, n_hosts, narrow->mask);
+        span->units = NULL;
     }
     for (int i = 0; i < n_hosts; i++) {
         bool is_out = (span->kind == PLACE_SPAN_HOST && i != grow->indexes[0]) ||

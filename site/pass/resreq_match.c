@@ -358,9 +358,22 @@ static const struct place_span *find_span(const struct resreq_match *match,
         .hosts = match->hosts,
         .n_hosts = match->n_hosts,
         .table = host_resources_table(match->cache->host_resources),
+        .units = &match->cache->config->units,
         .rows = match->rows,
         .matches = matches};
     return span_match_make(match->arena, &resreq->span, &hosts);
+}
+
+/* The hosts that match and are in a compute unit: no others are considered. */
+static const uint8_t *only_in_units(struct resreq_match *match,
+                                    const struct place_filter *filter)
+{
+    uint8_t *matches =
+        arena_copy(match->arena, filter->matches, (size_t)match->n_hosts);
+    for (int i = 0; i < match->n_hosts; i++) {
+        matches[i] = matches[i] && filter->span->units->unit_of[i] >= 0;
+    }
+    return matches;
 }
 
 /* Matches by what is left (NULL: by what hosts report). NULL: all hosts, in any order.
@@ -387,6 +400,9 @@ match_hosts(struct resreq_match *match, const struct resreq *resreq,
     if (!is_all && remaining != NULL && remaining->n_items > 0) {
         const uint8_t *whole = run(match, resreq, table, NULL);
         filter->reserved = find_reserved(match, remaining, whole, filter->matches);
+    }
+    if (filter->span != NULL && filter->span->units != NULL) {
+        filter->matches = only_in_units(match, filter);
     }
     return is_all ? NULL : filter;
 }
@@ -572,7 +588,8 @@ static const struct place_filter *match_class(struct resreq_match *match,
         return match_store_filter(stored);
     }
     bool is_plain = resreq->order.n_keys == 0 && match->is_in_order &&
-                    resreq->span.kind == RESREQ_SPAN_NONE && resreq->span.n_same == 0;
+                    resreq->span.kind == RESREQ_SPAN_NONE && resreq->span.n_same == 0 &&
+                    !resreq->span.cu.is_given;
     const struct place_filter *filter =
         is_stored && is_plain && !changes.has_left && !changes.is_everywhere
             ? match_changed(match, resreq, match_store_filter(stored))

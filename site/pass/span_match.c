@@ -89,6 +89,40 @@ static void split(const struct span_match_hosts *hosts, int id, int *groups,
     free(values);
 }
 
+/* ---------------------------------------------------------------- units */
+
+static const struct place_span_units *find_units(struct arena *arena,
+                                                 const struct resreq_cu *request,
+                                                 const struct span_match_hosts *hosts)
+{
+    static const enum place_span_pref prefs[] = {
+        [RESREQ_CU_CONFIG] = PLACE_SPAN_CONFIG,
+        [RESREQ_CU_MAXAVAIL] = PLACE_SPAN_MAXAVAIL,
+        [RESREQ_CU_MINAVAIL] = PLACE_SPAN_MINAVAIL,
+        [RESREQ_CU_BESTFIT] = PLACE_SPAN_BESTFIT,
+    };
+    struct place_span_units *units = arena_alloc(arena, 1, sizeof(*units));
+    int *unit_of = arena_alloc(arena, (size_t)hosts->n_hosts, sizeof(*unit_of));
+    for (int i = 0; i < hosts->n_hosts; i++) {
+        unit_of[i] =
+            hosts->hosts[i].site[0] == '\0'
+                ? compute_unit_of(hosts->units, request->type, hosts->hosts[i].name)
+                : -1;
+    }
+    *units = (struct place_span_units){
+        .unit_of = unit_of,
+        .n_units = hosts->units->of_type[request->type].n_units,
+        .pref = prefs[request->pref],
+        .max_units = request->max_units,
+        .usable_slots = request->usable_slots,
+        .is_even = request->is_balanced,
+    };
+    return units;
+}
+
+/* ---------------------------------------------------------------- groups of alike
+ * hosts */
+
 /* By host: 0, it meets the selection; -1. */
 static int *begin_groups(struct arena *arena, const struct span_match_hosts *hosts)
 {
@@ -172,7 +206,8 @@ const struct place_span *span_match_make(struct arena *arena,
         [RESREQ_SPAN_BLOCK] = PLACE_SPAN_BLOCK,
         [RESREQ_SPAN_STRIPE] = PLACE_SPAN_STRIPE,
     };
-    if (spans[request->kind] == PLACE_SPAN_NONE && request->n_same == 0) {
+    if (spans[request->kind] == PLACE_SPAN_NONE && request->n_same == 0 &&
+        !request->cu.is_given) {
         return NULL;
     }
     struct place_span *span = arena_alloc(arena, 1, sizeof(*span));
@@ -182,5 +217,8 @@ const struct place_span *span_match_make(struct arena *arena,
         span->ptiles = find_tiles(arena, request, hosts);
     }
     find_groups(arena, request, hosts, span);
+    if (request->cu.is_given) {
+        span->units = find_units(arena, &request->cu, hosts);
+    }
     return span;
 }

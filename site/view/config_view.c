@@ -25,7 +25,10 @@ static void add_groups(struct page *page, const struct msg_query *query,
         }
         struct value *row = value_object(arena);
         value_add_text(arena, row, "group", group->name);
-        value_add_text(arena, row, "kind", kind);
+        value_add_text(arena, row, "kind", group->type != NULL ? "unit" : kind);
+        if (group->type != NULL) {
+            value_add_text(arena, row, "type", group->type);
+        }
         value_add_bool(arena, row, "all", group->members.is_all);
         struct value *members = value_add(arena, row, "members", value_array(arena));
         if (group->members.is_all) {

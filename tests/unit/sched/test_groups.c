@@ -77,6 +77,25 @@ static void test_hosts(void **state)
     arena_release(&world.arena);
 }
 
+static void test_units(void **state)
+{
+    struct world world;
+    (void)state;
+    read_groups(&world, "Begin ComputeUnit\nNAME MEMBER TYPE\n"
+                        "rack1 (encl1 encl2) rack\nencl1 (n1 pair) enclosure\n"
+                        "encl2 (n3) enclosure\nEnd ComputeUnit\n"
+                        "Begin HostGroup\nGROUP_NAME GROUP_MEMBER\n"
+                        "pair (n1 n2)\nEnd HostGroup\n");
+    assert_int_equal(world.conf.n_errors, 0);
+    assert_int_equal(world.groups.n_hosts, 4);
+    const struct name_group *rack = groups_find_hosts(&world.groups, "rack1");
+    assert_string_equal(rack->type, "rack");
+    assert_true(groups_has(&rack->members, "n2"));
+    assert_true(groups_has(&rack->members, "n3"));
+    assert_null(groups_find_hosts(&world.groups, "pair")->type);
+    arena_release(&world.arena);
+}
+
 static void test_bad(void **state)
 {
     static const struct {
@@ -92,6 +111,13 @@ static void test_bad(void **state)
          "without members"},
         {"Begin HostGroup\nGROUP_NAME GROUP_MEMBER\nbig (n1 n9)\nEnd HostGroup\n",
          "unknown host \"n9\""},
+        {"Begin ComputeUnit\nNAME MEMBER TYPE\nbig (n9) rack\nEnd ComputeUnit\n",
+         "unknown host \"n9\""},
+        {"Begin ComputeUnit\nNAME TYPE\nbig rack\nEnd ComputeUnit\n",
+         "without members, expected MEMBER"},
+        {"Begin HostGroup\nGROUP_NAME GROUP_MEMBER\nbig (n1)\nEnd HostGroup\n"
+         "Begin ComputeUnit\nNAME MEMBER TYPE\nbig (n2) rack\nEnd ComputeUnit\n",
+         "group \"big\" appears twice"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -110,6 +136,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_users),
         cmocka_unit_test(test_hosts),
+        cmocka_unit_test(test_units),
         cmocka_unit_test(test_bad),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

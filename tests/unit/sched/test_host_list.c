@@ -15,7 +15,7 @@ enum { NO = -1 };
 
 static const char *const pair_names[] = {"n1", "n2"};
 static const struct name_group host_groups[] = {
-    {"pair", {.names = pair_names, .n_names = 2}},
+    {.name = "pair", .members = {.names = pair_names, .n_names = 2}},
 };
 static const struct groups groups = {.hosts = host_groups, .n_hosts = 1};
 

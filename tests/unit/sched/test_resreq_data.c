@@ -70,6 +70,8 @@ static bool judged_as(const char *expected, int code, const struct resreq_error 
     return true;
 }
 
+static const char *const unit_types[] = {"enclosure", "rack"};
+
 static bool run_check(char *const *columns, const char *at, void *context)
 {
     const struct resreq_rows_hosts *hosts = context;
@@ -80,6 +82,7 @@ static bool run_check(char *const *columns, const char *at, void *context)
     arena_init(&arena);
     struct resreq_rules rules = {
         .language = {.resources = has_word(mode, "open") ? none : hosts->resources,
+                     .unit_types = {unit_types, has_word(mode, "open") ? -1 : 2, 1},
                      .is_open = has_word(mode, "open"),
                      .is_lenient = strstr(mode, "lenient") != NULL,
                      .has_local = true},
@@ -133,6 +136,7 @@ static bool run_match(char *const *columns, const char *at, void *context)
     arena_init(&arena);
     struct resreq_rules rules = {
         .language = {.resources = hosts->resources,
+                     .unit_types = {unit_types, 2, 1},
                      .is_lenient = has_word(mode, "lenient"),
                      .has_local = !is_any,
                      .counts_slots = has_word(mode, "slots")},

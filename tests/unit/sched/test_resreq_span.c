@@ -58,12 +58,15 @@ static const char *span_text(const struct resreq_span *shape)
     return text;
 }
 
-/* "ptile=4 same type os", or the fault's hint. */
+static const char *const unit_types[] = {"enclosure", "rack"};
+
+/* "ptile=4 same type os cu rack max 2", or the fault's hint. */
 static const char *merge(const char *queue, const char *app, const char *job)
 {
-    const struct resreq_rules rules = {
-        .language = {.resources = resources, .has_local = true},
-        .reading = RESREQ_READ_SUPPORTED};
+    const struct resreq_rules rules = {.language = {.resources = resources,
+                                                    .unit_types = {unit_types, 2, 1},
+                                                    .has_local = true},
+                                       .reading = RESREQ_READ_SUPPORTED};
     const struct resreq_strings from = {
         .queue = queue, .application = app, .strings = &job, .n_strings = job != NULL};
     struct resreq_notes notes = {.arena = &arena};
@@ -76,6 +79,10 @@ static const char *merge(const char *queue, const char *app, const char *job)
     for (int i = 0; i < resreq.span.n_same; i++) {
         text = arena_printf(&arena, "%s%s%s", text, i == 0 ? " same " : " ",
                             resources_at(resources, resreq.span.same[i])->name);
+    }
+    if (resreq.span.cu.is_given) {
+        text = arena_printf(&arena, "%s cu %s max %d", text,
+                            unit_types[resreq.span.cu.type], resreq.span.cu.max_units);
     }
     return text;
 }
@@ -107,6 +114,15 @@ static void levels_are_merged(void **state)
          "ptile='!' requires same[type] or same[model], not both"},
         {"slots by nothing", "same[os]", NULL, "span[ptile='!',HP:8]",
          "slots by type need same[type], slots by model same[model]"},
+        {"the default type of units", NULL, NULL, "cu[maxcus=2]", " cu rack max 2"},
+        {"the queue's, where nobody else has one", "cu[type=enclosure:maxcus=3]", NULL,
+         "span[ptile=2]", "ptile=2 cu enclosure max 3"},
+        {"a job's before its queue's, as a whole", "cu[type=enclosure:maxcus=3]", NULL,
+         "cu[balance]", " cu rack max 0"},
+        {"tiles of different sizes cannot be balanced", "cu[balance]", NULL,
+         "span[ptile='!']", "balance and ptile='!' exclude each other"},
+        {"an application's before its queue's", "cu[maxcus=3]", "cu[maxcus=1]", NULL,
+         " cu rack max 1"},
         {"which would be good without the job", "span[ptile='!',HP:8]", "same[type]",
          NULL, "ptile=!,HP:8 same type"},
     };

@@ -269,6 +269,29 @@ static void test_brokers(void **state)
     }
 }
 
+#define UNITS(types, rows)                                                             \
+    SITE HOSTS QUEUE "Begin Parameters\nCOMPUTE_UNIT_TYPES = " types                   \
+                     "\nEnd Parameters\nBegin ComputeUnit\nNAME MEMBER TYPE\n" rows    \
+                     "End ComputeUnit\n"
+
+static void test_units(void **state)
+{
+    struct world world;
+    (void)state;
+    read_text(&world, UNITS("encl rack!", "e2 (n2) encl\ne1 (n1) encl\n"
+                                          "r1 (e1 e2) rack\n"));
+    assert_int_equal(world.conf.n_errors, 0);
+    const struct compute_units *units = &world.setup.config.units;
+    assert_int_equal(units->types.n_names, 2);
+    assert_int_equal(units->types.first, 1);
+    assert_string_equal(units->types.names[1], "rack");
+    assert_int_equal(compute_unit_of(units, 0, "n1"), 1); /* in file order */
+    assert_int_equal(compute_unit_of(units, 0, "n2"), 0);
+    assert_int_equal(compute_unit_of(units, 1, "n2"), 0);
+    assert_int_equal(compute_unit_of(units, 1, "n3"), -1);
+    arena_release(&world.arena);
+}
+
 static void test_complaints(void **state)
 {
     static const struct {
@@ -280,6 +303,35 @@ static void test_complaints(void **state)
          "a site has a name"},
         {"Begin Site\nNAME = n\nEnd Site\n" HOSTS QUEUE, 1, "SPOOL is missing",
          "and a spool"},
+        {UNITS("encl", "e1 (n1) rack\n"), 18, "expected a TYPE of COMPUTE_UNIT_TYPES",
+         "a type that is not listed"},
+        {SITE HOSTS QUEUE "Begin ComputeUnit\nNAME MEMBER TYPE\ne1 (n1) encl\n"
+                          "End ComputeUnit\n",
+         15, "which is not set", "no types at all"},
+        {UNITS("encl rack", "e1 (n1) encl\nr1 (n2) rack\n"), 19,
+         "\"n2\" is no compute unit of a finer type", "hosts are in the finest type"},
+        {UNITS("encl rack", "e1 (n1) encl\ne2 (e1) encl\n"), 19,
+         "\"e1\" is a compute unit", "of which units are no members"},
+        {UNITS("encl rack", "e1 (n1) encl\nr1 (r2) rack\nr2 (e1) rack\n"), 19,
+         "\"r2\" is no compute unit of a finer type", "a rack in a rack"},
+        {UNITS("encl rack row", "e1 (n1) encl\ne2 (n2) encl\nr1 (e1) rack\n"
+                                "row1 (r1) row\nrow2 (e2) row\n"),
+         22, "other units of type row have units of type rack",
+         "units of a type have one type of members"},
+        {UNITS("encl", "e1 (n1) encl\ne2 (n2 n1) encl\n"), 19,
+         "host \"n1\" is in two compute units of type encl", "a host is in one"},
+        {UNITS("encl", "e1 (all) encl\n"), 18, "\"all\": expected names of own hosts",
+         "names alone"},
+        {UNITS("encl! rack!", "e1 (n1) encl\n"), 14, "more than one default type",
+         "one default"},
+        {UNITS("encl encl", "e1 (n1) encl\n"), 14, "the type \"encl\" appears twice",
+         "a type once"},
+        {UNITS("encl", "e1 (n1) encl\n") "Begin Queue\nQUEUE_NAME = mpi\n"
+                                         "RES_REQ = cu[type=rack]\nEnd Queue\n",
+         22, "there is no compute unit type of this name", "a queue's"},
+        {SITE HOSTS QUEUE "Begin Queue\nQUEUE_NAME = mpi\n"
+                          "RES_REQ = cu[balance]\nEnd Queue\n",
+         15, "the site has no compute units", "and there are none"},
         {"Begin Site\nNAME = n\nSPOOL = /s\nBROKER = tcp://h:1\nKEY = k\nEnd "
          "Site\n" HOSTS QUEUE,
          1, "BROKER_KEY is missing", "the broker's key is known beforehand"},
@@ -483,8 +535,8 @@ int main(void)
         cmocka_unit_test(test_whole),       cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_merged_rows), cmocka_unit_test(test_counted_slots),
         cmocka_unit_test(test_brokers),     cmocka_unit_test(test_complaints),
-        cmocka_unit_test(test_res_select),  cmocka_unit_test(test_lease_user),
-        cmocka_unit_test(test_thresholds),
+        cmocka_unit_test(test_units),       cmocka_unit_test(test_res_select),
+        cmocka_unit_test(test_lease_user),  cmocka_unit_test(test_thresholds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

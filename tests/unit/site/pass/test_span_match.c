@@ -17,6 +17,7 @@ struct world {
     struct resource_table *table;
     int rack, licences; /* ids */
     struct place_host hosts[N_ALL];
+    const struct compute_units *units;
 };
 
 static int add(struct resources *resources, const char *name, enum resource_type type)
@@ -54,6 +55,7 @@ make(struct world *world, const struct resreq_span *request, const uint8_t *matc
     struct span_match_hosts hosts = {.hosts = world->hosts,
                                      .n_hosts = N_HOSTS,
                                      .table = world->table,
+                                     .units = world->units,
                                      .rows = rows,
                                      .matches = matches};
     return span_match_make(&world->arena, request, &hosts);
@@ -118,9 +120,48 @@ static void test_tiles(void **state)
     tear_down(&world);
 }
 
+/* Hosts are in the units of the type that is asked for; a borrowed one is in none. */
+static void test_units(void **state)
+{
+    static const uint8_t all[N_ALL] = {1, 1, 1, 1, 1};
+    static const struct compute_unit_host fine[] = {{"n0", 1}, {"n1", 0}};
+    static const struct compute_unit_host coarse[] = {{"n0", 0}, {"n1", 0}, {"n2", 0}};
+    static const struct compute_unit_type types[] = {{fine, 2, 2}, {coarse, 3, 1}};
+    static const char *const names[] = {"n0", "n1", "n2", "n0"};
+    static const struct compute_units units = {.of_type = types};
+    struct world world;
+    (void)state;
+    set_up(&world);
+    world.units = &units;
+    for (int i = 0; i < N_HOSTS; i++) {
+        world.hosts[i].name = names[i];
+        world.hosts[i].site = i == 3 ? "south" : "";
+    }
+    struct resreq_span request = {.cu = {.is_given = true,
+                                         .pref = RESREQ_CU_MINAVAIL,
+                                         .max_units = 2,
+                                         .is_balanced = true}};
+    const struct place_span_units *made = make(&world, &request, all)->units;
+    assert_int_equal(made->n_units, 2);
+    assert_int_equal(made->unit_of[0], 1);
+    assert_int_equal(made->unit_of[1], 0);
+    assert_int_equal(made->unit_of[2], -1);
+    assert_int_equal(made->unit_of[3], -1);
+    assert_int_equal(made->pref, PLACE_SPAN_MINAVAIL);
+    assert_int_equal(made->max_units, 2);
+    assert_true(made->is_even);
+    request.cu.type = 1;
+    made = make(&world, &request, all)->units;
+    assert_int_equal(made->n_units, 1);
+    assert_int_equal(made->unit_of[2], 0);
+    assert_int_equal(made->unit_of[3], -1);
+    tear_down(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_same),
-                                       cmocka_unit_test(test_tiles)};
+                                       cmocka_unit_test(test_tiles),
+                                       cmocka_unit_test(test_units)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
