@@ -71,7 +71,8 @@ struct ledger_lease *leaf_contract_open(struct ledger *ledger, const char *site,
     lease->type = LEASE_POOL;
     lease->terms.takes_interactive = idle->terms.takes_interactive;
     lease->is_made = true;
-    lease->is_withdrawn = lease->is_ended = lease->is_frozen = false;
+    lease->is_withdrawn = lease->is_ended = false;
+    ledger_thaw(lease);
     lease->n_recalls = lease->n_due = 0;
     continue_above(lease, msg->above);
     ledger_begin_epoch(ledger, lease);
@@ -213,7 +214,7 @@ bool leaf_contract_propose(struct ledger *ledger, struct ledger_lease *lease,
     if (!is_acceptable(ledger, lease, idle, msg)) {
         return false;
     }
-    lease->is_frozen = false;
+    ledger_thaw(lease);
     if (differs(lease, msg)) {
         apply(ledger, lease, idle, msg);
         commit(ledger, lease, "", effects);

@@ -227,8 +227,10 @@ static int least(int a, int b)
 
 void ledger_count_consumer(struct lease_share *entry)
 {
-    entry->consumer_used =
-        least(entry->consumer, entry->consumer_running + entry->consumer_yielded);
+    int n_used = entry->consumer_running + entry->consumer_yielded;
+    entry->consumer_used = entry->host->is_whole && n_used > 0
+                               ? entry->consumer
+                               : least(entry->consumer, n_used);
 }
 
 bool ledger_is_owed(const struct ledger_lease *lease)
@@ -249,7 +251,10 @@ static int64_t attribute_to(struct ledger_host *host, bool is_owed, int64_t left
         struct lease_share *entry = &lease->hosts[host->links[i].index];
         int bound = lease->is_frozen ? least(entry->provider_used, entry->provider)
                                      : entry->provider;
-        int used = left < bound ? (int)left : bound;
+        bool is_all = left > 0 && host->is_whole;
+        int used = lease->is_frozen && entry->is_unheld ? entry->provider
+                   : left < bound && !is_all            ? (int)left
+                                                        : bound;
         lease->is_dirty = lease->is_dirty || used != entry->provider_used;
         /* Slots that a leaf no longer uses may be owed to the pool. */
         host->needs_reconcile |=
@@ -277,6 +282,14 @@ static int64_t attribute_once(struct ledger_host *host)
     return left - host->local_yielded; /* need no slot until they resume */
 }
 
+void ledger_thaw(struct ledger_lease *lease)
+{
+    lease->is_frozen = lease->is_preparing = false;
+    for (int i = 0; i < lease->n_hosts; i++) {
+        lease->hosts[i].is_unheld = false;
+    }
+}
+
 /* Thaws leases whose slots on the host are needed; true if there was one. */
 static bool thaw_needed(struct ledger_host *host)
 {
@@ -285,7 +298,7 @@ static bool thaw_needed(struct ledger_host *host)
         struct ledger_lease *lease = host->links[i].lease;
         const struct lease_share *entry = &lease->hosts[host->links[i].index];
         if (lease->is_frozen && entry->provider > entry->provider_used) {
-            lease->is_frozen = false;
+            ledger_thaw(lease);
             lease->is_dirty = true;
             has_thawed = true;
         }

@@ -9,6 +9,9 @@
  * jobs then do not fit (a host shrank, another lease grew), the freeze lapses, and a
  * proposal that still comes is checked against the true counts.
  *
+ * The slots of a host may have to change sides together (is_whole). Each side then uses
+ * either none of what it holds there, or all of it, so that no split divides the host.
+ *
  * Ownership: the ledger owns all strings. Order: leases by id, hosts by name; a lease's
  * hosts in its policy's order; a host's links by lease id.
  * Source: docs/design/leases.md "Decided". Layer: provider. */
@@ -51,6 +54,7 @@ struct ledger_host {
     bool is_down;
     bool is_awaited;          /* it has not connected since the site started */
     bool is_used_exclusively; /* by an exclusive job */
+    bool is_whole;            /* its slots change sides only together */
     bool needs_reconcile;     /* reconcile.c has to handle it */
     struct ledger_link *links;
     int n_links, links_capacity;
@@ -65,6 +69,7 @@ struct lease_share {
     int n_slots, provider, consumer;
     int provider_used, consumer_used;
     int consumer_running, consumer_yielded; /* slots of the consumer's jobs */
+    bool is_unheld; /* while the lease is frozen: all that the provider has is used */
     bool is_recalled_whole; /* all of it is recalled (lease_recall.h); in memory only */
     struct space wanted[SPACES]; /* that the export policy gives it */
     struct space spaces[SPACES]; /* that the consumer has */
@@ -85,8 +90,9 @@ struct ledger_lease {
     bool is_whole;                          /* it wants hosts whole */
     struct row_recall recalls[RECALLS_MAX]; /* open recalls, by deadline */
     int n_recalls;
-    int n_due;      /* of these, when lease_recall_tick was last called */
-    bool is_frozen; /* in memory only, as are all below but the hosts */
+    int n_due;         /* of these, when lease_recall_tick was last called */
+    bool is_frozen;    /* in memory only, as are all below but the hosts */
+    bool is_preparing; /* it will be frozen once the site holds its idle hosts */
     int64_t frozen_until_ms;
     uint64_t freeze;  /* the highest number accepted */
     bool is_changed;  /* differs from the epoch on record */
@@ -158,6 +164,8 @@ bool ledger_is_same_policy(const struct ledger_lease *a, const struct ledger_lea
 /* All slots of the lease, of both sides. */
 int ledger_count_held(const struct ledger_lease *lease);
 
+/* The lease is not frozen any more, nor about to be. Attribute its hosts after it. */
+void ledger_thaw(struct ledger_lease *lease);
 /* Attributes a host's local use again; marks leases whose part of it changed. */
 void ledger_attribute(struct ledger_host *host);
 

@@ -324,6 +324,93 @@ void provider_set_waiting(struct provider *provider, int n_waiting_slots)
     }
 }
 
+/* ------------------------------------------------------------ another scheduler */
+
+void provider_set_whole(struct provider *provider, const char *name)
+{
+    struct ledger_host *host = ledger_add_host(&provider->ledger, name);
+    host->is_whole = true;
+    for (int i = 0; i < host->n_links; i++) {
+        ledger_count_consumer(&host->links[i].lease->hosts[host->links[i].index]);
+    }
+    ledger_attribute(host);
+}
+
+void provider_set_prepares(struct provider *provider)
+{
+    provider->prepares = true;
+}
+
+static bool is_named(const char *const *names, int n_names, const char *name)
+{
+    for (int i = 0; i < n_names; i++) {
+        if (strcmp(names[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What is not held counts as used. */
+static void freeze_held(struct provider *provider, struct ledger_lease *lease,
+                        const char *const *hosts, int n_hosts)
+{
+    lease->is_preparing = false;
+    lease->is_frozen = lease->is_dirty = true;
+    lease->frozen_until_ms = provider->now_ms + provider->freeze_timeout_ms;
+    for (int i = 0; i < lease->n_hosts; i++) {
+        struct lease_share *entry = &lease->hosts[i];
+        entry->is_unheld =
+            entry->provider > 0 && !is_named(hosts, n_hosts, entry->host->name);
+    }
+    for (int i = 0; i < lease->n_hosts; i++) {
+        ledger_attribute(lease->hosts[i].host);
+    }
+}
+
+bool provider_set_held(struct provider *provider, const char *id, uint64_t freeze,
+                       const char *const *hosts, int n_hosts, int64_t now_ms)
+{
+    struct ledger_lease *lease = ledger_find(&provider->ledger, id);
+    if (lease == NULL || !lease->is_preparing || lease->freeze != freeze) {
+        return false;
+    }
+    provider->now_ms = now_ms;
+    freeze_held(provider, lease, hosts, n_hosts);
+    return true;
+}
+
+bool provider_contract_at(const struct provider *provider, int index,
+                          struct arena *arena, struct provider_contract *contract)
+{
+    const struct ledger_lease *lease = provider->ledger.items[index];
+    size_t size = (size_t)lease->n_hosts + 1;
+    const char **hosts = arena_alloc(arena, size, sizeof(*hosts));
+    const char **candidates = arena_alloc(arena, size, sizeof(*candidates));
+    bool may_give = (lease->is_preparing || lease->is_frozen) && !lease->is_withdrawn;
+    *contract = (struct provider_contract){
+        .lease = lease->lease,
+        .policy = lease->policy,
+        .consumer = lease->consumer,
+        .epoch = lease->epoch,
+        .ends_lost = lease->terms.ends_lost && !lease->is_withdrawn,
+        .hosts = hosts,
+        .freeze = lease->freeze,
+        .candidates = candidates,
+    };
+    for (int i = 0; i < lease->n_hosts && !lease->is_ended; i++) {
+        const struct lease_share *entry = &lease->hosts[i];
+        if (entry->consumer > 0) {
+            hosts[contract->n_hosts++] = entry->host->name;
+        } else if (may_give && entry->provider > 0 && !entry->host->is_down &&
+                   entry->provider_used == 0 && !entry->is_unheld) {
+            candidates[contract->n_candidates++] = entry->host->name;
+        }
+    }
+    return !lease->is_ended &&
+           (contract->n_hosts > 0 || contract->n_candidates > 0 || lease->is_preparing);
+}
+
 /* ------------------------------------------------------------ STATE */
 
 static void fill_recalls(const struct provider *provider,
@@ -369,7 +456,8 @@ static void fill_state(const struct provider *provider,
         .is_withdrawn = lease->is_withdrawn,
         .is_ended = lease->is_ended,
         .is_frozen = lease->is_frozen,
-        .freeze = lease->freeze,
+        /* The broker sends FREEZE again until it is carried out. */
+        .freeze = lease->is_preparing ? lease->freeze - 1 : lease->freeze,
         .drain = lease->drain,
         .is_drained = lease->is_drained,
         .provider_waiting = provider->n_waiting_slots,
@@ -498,8 +586,10 @@ void provider_refresh(struct provider *provider, int64_t now_ms,
     for (int i = 0; i < provider->ledger.count; i++) {
         struct ledger_lease *lease = provider->ledger.items[i];
         lease_recall_tick(lease, now_ms);
-        if (lease->is_frozen && lease->frozen_until_ms <= now_ms) {
-            lease->is_frozen = false;
+        if (lease->is_preparing && lease->frozen_until_ms <= now_ms) {
+            freeze_held(provider, lease, NULL, 0);
+        } else if (lease->is_frozen && lease->frozen_until_ms <= now_ms) {
+            ledger_thaw(lease);
             lease->is_dirty = true;
             has_thawed = true;
         }
@@ -555,7 +645,8 @@ int64_t provider_wake_ms(const struct provider *provider)
         const struct ledger_lease *lease = provider->ledger.items[i];
         int64_t send_ms = provider->session != 0 ? send_at(provider, lease) : INT64_MAX;
         wake_ms = send_ms < wake_ms ? send_ms : wake_ms;
-        if (lease->is_frozen && lease->frozen_until_ms < wake_ms) {
+        if ((lease->is_frozen || lease->is_preparing) &&
+            lease->frozen_until_ms < wake_ms) {
             wake_ms = lease->frozen_until_ms;
         }
         int64_t recall_ms = lease_recall_wake_ms(lease);

@@ -48,6 +48,20 @@ void provider_export(struct provider *provider, const struct export_plan *plan,
  * them: `reason` says why. NULL: slots are lent. Borrowed until the next call. */
 void provider_withhold(struct provider *provider, const char *reason);
 
+/* The slots of the host change sides only together, because another scheduler than the
+ * site's own has the host. */
+void provider_set_whole(struct provider *provider, const char *host);
+/* From now on a lease is frozen only once its idle hosts are held, so that the other
+ * scheduler starts nothing there: FREEZE makes them candidates (provider_contract_at),
+ * and provider_set_held says which of them are held. All slots of the provider on other
+ * hosts then count as used. Nothing is held if that takes longer than
+ * PROVIDER_PREPARE_FREEZES times FREEZE_TIMEOUT. */
+enum { PROVIDER_PREPARE_FREEZES = 4 };
+void provider_set_prepares(struct provider *provider);
+/* False: the freeze is over, or was never accepted. */
+bool provider_set_held(struct provider *provider, const char *lease, uint64_t freeze,
+                       const char *const *hosts, int n_hosts, int64_t now_ms);
+
 /* FREEZE_TIMEOUT, for later freezes. */
 void provider_set_freeze_timeout(struct provider *provider, int64_t freeze_timeout_ms);
 
@@ -131,6 +145,24 @@ void provider_broker_message(struct provider *provider, const struct msg *msg,
 void provider_session(struct provider *provider, uint64_t session, int64_t now_ms,
                       struct effects *effects);
 int provider_count_leases(const struct provider *provider);
+
+/* The lease at that index as another scheduler has to know it. */
+struct provider_contract {
+    const char *lease, *policy, *consumer;
+    uint64_t epoch;
+    bool ends_lost;           /* its jobs end with the contract (ON_LOST); else, and
+                                 while it drains, they run on */
+    const char *const *hosts; /* with slots of the consumer, in the policy's order */
+    int n_hosts;
+    uint64_t freeze;               /* of the candidates */
+    const char *const *candidates; /* hosts that are idle and may become the consumer's,
+                                      while the lease is frozen or is to be */
+    int n_candidates;
+};
+/* False: it has ended, or has no such hosts. Texts are the provider's, lists are in the
+ * arena. */
+bool provider_contract_at(const struct provider *provider, int index,
+                          struct arena *arena, struct provider_contract *contract);
 
 /* The decision about a START: what the site must do. */
 enum provider_verdict {

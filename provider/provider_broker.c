@@ -9,7 +9,11 @@
  * freeze timeout and no slot, as a freeze moves nothing. A PROPOSE, with or without a
  * freeze, must pass three tests: it is based on the lease's epoch (so at most one
  * proposal is accepted on each epoch), it adds up to what is exported now, and what
- * each side uses now fits into it. */
+ * each side uses now fits into it.
+ *
+ * The counts of a provider that prepares are exact only while the site holds the idle
+ * hosts of a frozen lease. So its lease is frozen when the site says that they are
+ * held, and a PROPOSE without a freeze gives the consumer nothing. */
 #include "provider/provider_parts.h"
 
 #include "provider/leaf_contract.h"
@@ -21,9 +25,12 @@ static void freeze(struct provider *provider, struct ledger_lease *lease,
     if (msg->base != lease->epoch || msg->freeze <= lease->freeze || lease->is_ended) {
         return;
     }
-    lease->is_frozen = true;
+    lease->is_preparing = provider->prepares;
+    lease->is_frozen = !lease->is_preparing;
     lease->freeze = msg->freeze;
-    lease->frozen_until_ms = now_ms + provider->freeze_timeout_ms;
+    lease->frozen_until_ms =
+        now_ms + provider->freeze_timeout_ms *
+                     (lease->is_preparing ? PROVIDER_PREPARE_FREEZES : 1);
 }
 
 static bool adds_up(const struct lease_share *entry, const struct host_split *split)
@@ -43,7 +50,7 @@ static bool fits(const struct ledger_lease *lease, const struct lease_share *ent
 }
 
 static bool is_acceptable(const struct ledger_lease *lease,
-                          const struct msg_propose *msg)
+                          const struct msg_propose *msg, bool may_give)
 {
     /* With as many hosts, and each host of the lease, none is foreign or named twice.
      */
@@ -54,7 +61,8 @@ static bool is_acceptable(const struct ledger_lease *lease,
     for (int i = 0; i < lease->n_hosts; i++) {
         const struct lease_share *entry = &lease->hosts[i];
         const struct host_split *split = ledger_find_split(msg, i, entry->host->name);
-        if (split == NULL || !adds_up(entry, split) || !fits(lease, entry, split)) {
+        if (split == NULL || !adds_up(entry, split) || !fits(lease, entry, split) ||
+            (!may_give && split->consumer > entry->consumer)) {
             return false;
         }
     }
@@ -76,9 +84,10 @@ static bool apply(struct ledger_lease *lease, const struct msg_propose *msg)
     return differs;
 }
 
-static void propose(struct ledger *ledger, struct ledger_lease *lease,
+static void propose(struct provider *provider, struct ledger_lease *lease,
                     const struct msg_propose *msg, struct effects *effects)
 {
+    struct ledger *ledger = &provider->ledger;
     if (leaf_contract_is_leaf(lease)) {
         leaf_contract_propose(ledger, lease, msg, effects);
         return;
@@ -86,10 +95,10 @@ static void propose(struct ledger *ledger, struct ledger_lease *lease,
     if (lease->part == LEDGER_IDLE) {
         return; /* idle slots of a pool change with what its leaves have */
     }
-    if (!is_acceptable(lease, msg)) {
+    if (!is_acceptable(lease, msg, !provider->prepares || lease->is_frozen)) {
         return;
     }
-    lease->is_frozen = false;
+    ledger_thaw(lease);
     if (apply(lease, msg)) {
         ledger_begin_epoch(ledger, lease);
         lease->reason[0] = '\0';
@@ -135,7 +144,7 @@ void provider_broker_message(struct provider *provider, const struct msg *msg,
     if (msg->kind == MSG_FREEZE) {
         freeze(provider, lease, &msg->freeze, now_ms);
     } else if (msg->kind == MSG_PROPOSE) {
-        propose(&provider->ledger, lease, &msg->propose, effects);
+        propose(provider, lease, &msg->propose, effects);
         provider_refresh(provider, now_ms,
                          effects); /* own jobs may be attributed to other leases */
     } else if (msg->kind == MSG_DRAIN) {

@@ -27,6 +27,7 @@ struct provider {
     int64_t patience;
     const struct user_map *users; /* NULL: everybody may run here */
     const char *withheld;         /* why nothing is lent; NULL: it is */
+    bool prepares;                /* provider_set_prepares */
     uint64_t session;             /* with the broker; 0: none, nothing is sent */
     int n_waiting_slots;
     const struct export_plan *plan; /* of the last provider_export; NULL: not known */

@@ -319,8 +319,19 @@ static struct lease_share *find_idle_slot(const struct ledger_lease *lease,
     return NULL;
 }
 
+static void move_reserved(struct lease_share *entry, bool to_consumer)
+{
+    int n_slots = !entry->host->is_whole ? 1
+                  : to_consumer          ? entry->provider
+                                         : entry->consumer;
+    entry->provider -= to_consumer ? n_slots : -n_slots;
+    entry->consumer += to_consumer ? n_slots : -n_slots;
+    ledger_count_consumer(entry);
+}
+
 /* Gives a shared lease the one slot that lets it be made, on the first host that can
- * take a job. If no host can, the first with an idle slot has it until one can. */
+ * take a job. If no host can, the first with an idle slot has it until one can. Of a
+ * host that is not divided all slots are reserved. */
 static void reserve_slot(struct ledger_lease *lease)
 {
     if (lease->type != LEASE_SHARED || lease->is_made || lease->is_withdrawn) {
@@ -338,18 +349,14 @@ static void reserve_slot(struct ledger_lease *lease)
         return;
     }
     if (from != NULL) {
-        from->consumer--;
-        from->provider++;
-        ledger_count_consumer(from);
+        move_reserved(from, false);
     }
     if (from != NULL && !lease->is_changed) {
         snprintf(lease->reason, sizeof(lease->reason),
                  "the reserved slot moves to host %s: host %s accepts no jobs",
                  to->host->name, from->host->name);
     }
-    to->provider--;
-    to->consumer++;
-    ledger_count_consumer(to);
+    move_reserved(to, true);
     lease->is_changed = true;
 }
 
@@ -374,7 +381,7 @@ static void commit(const struct ledger *ledger, struct ledger_lease *lease,
 {
     ledger_begin_epoch(ledger, lease);
     lease->is_changed = false;
-    lease->is_frozen = false;
+    ledger_thaw(lease);
     lease->is_ended = lease->is_withdrawn && lease->n_hosts == 0;
     lease->is_dirty = true;
     if (lease->is_ended) {
