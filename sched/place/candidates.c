@@ -417,9 +417,35 @@ static struct candidates *own_view(struct place_state *state,
     return view;
 }
 
-int candidates_alternatives(const struct place_class *class)
+/* When the next job of the class was submitted. */
+static int64_t submitted_ms(const struct place_state *state,
+                            const struct place_class *class)
 {
-    return class->n_rusages > 0 ? class->n_rusages : 1;
+    int entry = state->next_entry[class - state->snapshot->classes];
+    return class->entries[entry < class->n_entries ? entry : 0]->submit_ms;
+}
+
+int candidates_alternatives(const struct place_state *state,
+                            const struct place_class *class)
+{
+    int n_due = class->n_rusages;
+    if (n_due == 0 || class->rusages[n_due - 1].delay_ms == 0) {
+        return n_due > 0 ? n_due : 1;
+    }
+    int64_t waited_ms = state->snapshot->now_ms - submitted_ms(state, class);
+    while (n_due > 1 && class->rusages[n_due - 1].delay_ms > waited_ms) {
+        n_due--;
+    }
+    return n_due;
+}
+
+int64_t candidates_next_ms(const struct place_state *state,
+                           const struct place_class *class)
+{
+    int n_due = candidates_alternatives(state, class);
+    return n_due >= class->n_rusages
+               ? INT64_MAX
+               : submitted_ms(state, class) + class->rusages[n_due].delay_ms;
 }
 
 struct candidates *candidates_of(struct place_state *state,

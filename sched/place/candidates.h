@@ -62,8 +62,13 @@ struct candidates {
     struct candidates *next; /* of the same class, where that has limits of hosts */
 };
 
-/* The alternatives of the class's rusage; 1 if it reserves nothing. */
-int candidates_alternatives(const struct place_class *class);
+/* The alternatives of the class's rusage that its next job may have by now; 1 if it
+ * reserves nothing. */
+int candidates_alternatives(const struct place_state *state,
+                            const struct place_class *class);
+/* When it may have another one; INT64_MAX: never. */
+int64_t candidates_next_ms(const struct place_state *state,
+                           const struct place_class *class);
 /* The candidates of the class with that alternative. They are made when the first class
  * asks for them. */
 struct candidates *candidates_of(struct place_state *state,

@@ -134,7 +134,7 @@ static void count_waiting(struct place_pass *pass, int index, int *counted_for,
     const struct place_class *class = &pass->snapshot->classes[index];
     int64_t n_slots =
         (int64_t)(class->n_entries - pass->order.next_entry[index]) * class->n_slots;
-    for (int k = 0; k < candidates_alternatives(class); k++) {
+    for (int k = 0; k < candidates_alternatives(&pass->state, class); k++) {
         const struct candidates *candidates = candidates_of(&pass->state, class, k);
         for (int i = 0; i < candidates->n_groups; i++) {
             int group = candidates->groups[i].group;
@@ -242,13 +242,14 @@ static void pass_init(struct place_pass *pass, struct arena *arena,
 {
     memset(pass, 0, sizeof(*pass));
     pass->arena = arena;
-    pass->next_accept_ms = INT64_MAX;
+    pass->next_ms = INT64_MAX;
     pass->snapshot = place_grow_init(pass, snapshot);
     pass->limits =
         snapshot->limits != NULL ? limits_tentative_new(snapshot->limits) : NULL;
     place_state_init(&pass->state, arena, pass->snapshot);
     pass->state.eligible = eligible_set_new(arena);
     place_order_init(&pass->order, arena, pass->snapshot);
+    pass->state.next_entry = pass->order.next_entry;
     if (snapshot->preempt != NULL) {
         pass->preempt = preempt_new(arena, pass->snapshot, &pass->state);
     }
@@ -327,7 +328,7 @@ void place_plan(struct arena *arena, const struct place_snapshot *snapshot,
             plan->queue_waits[queue] = true;
         }
     }
-    plan->next_accept_ms = pass.next_accept_ms;
+    plan->next_ms = pass.next_ms;
     plan->preempt = pass.preempt != NULL ? preempt_result(pass.preempt) : NULL;
     plan->reservations = pass.reservations;
     preempt_free(pass.preempt);

@@ -40,7 +40,7 @@
  * A parallel job that finds no room may reserve what is free, and jobs that end in time
  * may use that meanwhile (reservation.h). It may preempt running jobs (preempt.h). A
  * job with rusage starts where its resources are available; of several alternatives the
- * first that fits counts.
+ * first that fits counts, of those whose delay since its submission has passed.
  *
  * Units: slots. Ownership: the snapshot is borrowed and not changed; the plan lives in
  * the arena. Order: as above, complete. Layer: sched. */
@@ -225,9 +225,10 @@ struct place_plan {
     int n_resumes;
     struct place_kept *kept; /* for suspended jobs of the snapshot that do not fit */
     int n_kept;
-    bool is_cut;            /* max_starts was reached: there may be more */
-    int64_t next_accept_ms; /* when the first JOB_ACCEPT_INTERVAL ends that a job waits
-                               for; INT64_MAX: no job waits for one */
+    bool is_cut;     /* max_starts was reached: there may be more */
+    int64_t next_ms; /* when a host accepts jobs again (JOB_ACCEPT_INTERVAL) that a
+                        job waits for, or a job may have another alternative;
+                        INT64_MAX: never */
     /* For each class, why its next job stays pending. REASON_STARTED: all of its jobs
      * start; REASON_NEW: the plan was cut before it. */
     struct pending_verdict *verdicts;

@@ -44,6 +44,7 @@ static void look_init(struct look *look, const struct place_pass *pass)
     *state = (struct place_state){.is_estimate = true};
     place_state_init(state, &look->arena, &look->snapshot);
     state->eligible = pass->state.eligible;
+    state->next_entry = pass->state.next_entry;
     place_alloc_init(&look->pass.alloc, state, pass->limits, NULL);
     look->n_freed = arena_alloc(&look->arena, n_hosts, sizeof(*look->n_freed));
     look->is_unmade = arena_alloc(&look->arena, n_hosts, sizeof(*look->is_unmade));

@@ -130,8 +130,7 @@ static int count_accept_interval(struct place_pass *pass, const struct candidate
                 place_state_load(pass->snapshot, view->queue, host) == NULL &&
                 place_state_free_slots(&pass->state, host, view->is_exclusive) > 0) {
                 n_waiting++;
-                pass->next_accept_ms =
-                    over_ms < pass->next_accept_ms ? over_ms : pass->next_accept_ms;
+                pass->next_ms = over_ms < pass->next_ms ? over_ms : pass->next_ms;
             }
         }
     }
@@ -408,7 +407,9 @@ bool place_fit_any(struct place_pass *pass, const struct place_class *class,
                    const struct place_alloc_request *want, struct place_start *start,
                    struct pending_verdict *verdict)
 {
-    for (int i = 0; i < candidates_alternatives(class); i++) {
+    int64_t next_ms = candidates_next_ms(&pass->state, class);
+    pass->next_ms = next_ms < pass->next_ms ? next_ms : pass->next_ms;
+    for (int i = 0; i < candidates_alternatives(&pass->state, class); i++) {
         struct candidates *view = candidates_of(&pass->state, class, i);
         if (fit(pass, view, want, start)) {
             return true;

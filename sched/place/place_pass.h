@@ -26,7 +26,7 @@ struct place_pass {
     struct place_alloc alloc;
     struct place_resuming *resuming;
     bool has_exclusive_grow; /* an exclusive job asks for more of its hosts */
-    int64_t next_accept_ms;  /* of the plan */
+    int64_t next_ms;         /* of the plan */
 };
 
 /* ---------------------------------------------------------------- fitting */

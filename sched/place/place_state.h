@@ -27,6 +27,7 @@ struct place_state {
     int *same_as;         /* by queue: 1 and a queue that sees the hosts as it does,
                            which has the views of both; 0: not looked for yet */
     struct eligible_set *eligible;      /* of the pass, which its estimates share */
+    const int *next_entry;              /* by class: of the job that is placed next */
     struct candidates_entry *views;     /* by what they are of: a hash table */
     struct candidates_entry *last_view; /* that was asked for: often the next, too */
     struct candidate *ranked;           /* room to list the hosts of one group */

@@ -149,7 +149,7 @@ static bool preempt_for(struct preempt *preempt, int index, uint64_t job,
 
 static void find_candidates(struct preempt *preempt, const struct place_class *class)
 {
-    preempt->n_candidates = candidates_alternatives(class);
+    preempt->n_candidates = candidates_alternatives(preempt->state, class);
     for (int i = 0; i < preempt->n_candidates; i++) {
         preempt->candidates[i] = preempt_candidates_of(&preempt->running, class, i);
     }

@@ -53,7 +53,9 @@ struct rusage_request {
     const struct rusage_item *items;
     int n_items;
     const struct place_filter
-        *filter; /* the hosts of this alternative; NULL: those of the class */
+        *filter;      /* the hosts of this alternative; NULL: those of the class */
+    int64_t delay_ms; /* a job may have it so long after its submission; later ones
+                         have no shorter delays */
     const struct resreq_rusage
         *rusage;        /* the rusage that it was made of, with scopes filled in */
     const uint8_t *has; /* by host: 1 if the job already has a per-host reservation

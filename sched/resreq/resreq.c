@@ -208,23 +208,31 @@ static void point_to(const char *whole, const char *part, struct resreq_notes *n
     }
 }
 
+/* The string that has alternatives, and the strings that each of them counts with. */
+struct braced {
+    struct resreq_strings from;
+    const char **string; /* in `from`, where an alternative takes its place; or NULL */
+    const char *only;    /* that of the job */
+};
+
 static int compile_each(struct arena *arena, const struct resreq_rules *rules,
-                        const struct resreq_strings *from,
+                        struct braced *braced,
                         const struct resreq_alternatives *alternatives,
                         struct resreq *resreq, struct resreq_notes *notes,
                         struct resreq_error *error)
 {
+    const char *whole = *braced->string;
     int code = 0, n_rusages = 0;
     for (int i = 0; i < alternatives->count && code == 0; i++) {
-        struct resreq_strings part = *from;
-        part.strings = &alternatives->parts[i];
-        code = compile_one(arena, rules, &part, resreq, notes, error);
-        point_to(from->strings[0], alternatives->parts[i], notes, error);
+        *braced->string = alternatives->parts[i];
+        code = compile_one(arena, rules, &braced->from, resreq, notes, error);
+        point_to(whole, alternatives->parts[i], notes, error);
+        resreq->delay_ms = alternatives->delays[i] * INT64_C(60000);
         n_rusages +=
             resreq->rusages.n_alternatives > 0 ? resreq->rusages.n_alternatives : 1;
         if (code == 0 && n_rusages > RESREQ_RUSAGES_MAX) {
             return resreq_error_set(
-                error, RESREQ_RUSAGE, (struct resreq_place){.source = from->strings[0]},
+                error, RESREQ_RUSAGE, (struct resreq_place){.source = whole},
                 RESREQ_BAD_VALUE, "at most %d alternatives, those of rusage counted in",
                 RESREQ_RUSAGES_MAX);
         }
@@ -237,25 +245,34 @@ static int compile_each(struct arena *arena, const struct resreq_rules *rules,
     return code;
 }
 
-/* Only a job with a single string may have alternatives. */
-static int check_alternatives(const struct resreq_strings *from,
-                              struct resreq_error *error)
+/* Finds the level whose alternatives count, and leaves out those that do not. */
+static int find_braced(const struct resreq_strings *from, struct braced *braced,
+                       struct resreq_error *error)
 {
     struct resreq_place place;
-    const char *others[] = {from->queue, from->application};
-    for (int i = 0; i < 2; i++) {
-        if (others[i] != NULL && resreq_alternatives_find(others[i], &place)) {
-            resreq_error_set(error, RESREQ_SELECT, place, RESREQ_BAD_SYNTAX,
-                             "alternative and compound requirements are for jobs, not "
-                             "for queues and applications");
-            return ERR_UNBUILT;
+    bool has_job = from->n_strings > 0;
+    bool has_app = from->application != NULL && from->application[0] != '\0';
+    *braced = (struct braced){.from = *from};
+    for (int i = 0; i < from->n_strings; i++) {
+        if (!resreq_alternatives_find(from->strings[i], &place)) {
+            continue;
         }
-    }
-    for (int i = 0; from->n_strings > 1 && i < from->n_strings; i++) {
-        if (resreq_alternatives_find(from->strings[i], &place)) {
+        if (from->n_strings > 1) {
             return resreq_error_set(error, RESREQ_SELECT, place, RESREQ_BAD_SYNTAX,
                                     "alternatives must be in a single -R string");
         }
+        braced->only = from->strings[0];
+        braced->from.strings = &braced->only;
+        braced->string = &braced->only;
+    }
+    if (has_app && resreq_alternatives_find(from->application, &place)) {
+        braced->string = has_job ? braced->string : &braced->from.application;
+        braced->from.application = has_job ? NULL : from->application;
+    }
+    if (from->queue != NULL && resreq_alternatives_find(from->queue, &place)) {
+        bool counts = !has_job && !has_app;
+        braced->string = counts ? &braced->from.queue : braced->string;
+        braced->from.queue = counts ? from->queue : NULL;
     }
     return 0;
 }
@@ -265,21 +282,23 @@ int resreq_compile(struct arena *arena, const struct resreq_rules *rules,
                    struct resreq_notes *notes, struct resreq_error *error)
 {
     struct resreq_alternatives alternatives = {.count = 0};
+    struct braced braced;
     *error = (struct resreq_error){.text = ""};
     *resreq = (struct resreq){.next = NULL};
     int code = check_lengths(from, error);
     if (code == 0) {
-        code = check_alternatives(from, error);
+        code = find_braced(from, &braced, error);
     }
-    if (code == 0 && from->n_strings == 1) {
-        code = resreq_alternatives_split(arena, from->strings[0], &alternatives, error);
+    if (code == 0 && braced.string != NULL) {
+        code = resreq_alternatives_split(arena, *braced.string, &alternatives, error);
     }
     if (code != 0) {
         return code;
     }
     return alternatives.count == 0
-               ? compile_one(arena, rules, from, resreq, notes, error)
-               : compile_each(arena, rules, from, &alternatives, resreq, notes, error);
+               ? compile_one(arena, rules, &braced.from, resreq, notes, error)
+               : compile_each(arena, rules, &braced, &alternatives, resreq, notes,
+                              error);
 }
 
 int resreq_list_hosts(const struct resreq *resreq, const struct resource_table *table,

@@ -9,8 +9,11 @@
  * resreq_rusage.h, span and same in resreq_span.h. Whether the result is within
  * RESRSV_LIMIT of the queue is a separate check (resrsv_limit_check).
  *
- * If a job has only one string, it may have alternatives, {A} || {B}. Each is a
- * requirement of its own, combined with those of application and queue.
+ * A job's only string, that of its application, or that of its queue may have
+ * alternatives, {A} || {B}. Each is a requirement of its own, combined with the strings
+ * of the other levels. Only one level may have some, so that those of an application
+ * count if the job has no string, and those of a queue if nor has the application.
+ * Otherwise that string is ignored as a whole, as in LSF.
  *
  * If the joined selections name no type, they get `type == any` if they name a string
  * or Boolean resource, else `type == local`; with `defaults_any` neither is added.
@@ -44,6 +47,8 @@ struct resreq_rules {
 
 struct resreq {
     const struct resreq *next; /* the next alternative; NULL: this is the last */
+    int64_t delay_ms; /* a job may use it so long after its submission; the next one
+                         has at least the same delay */
     struct resreq_program program;
     struct resreq_order order; /* no keys: no order was given */
     struct resreq_rusages rusages;

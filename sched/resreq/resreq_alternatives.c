@@ -47,6 +47,37 @@ static int refuse(struct walker *walker, int code, const char *hint)
     return code;
 }
 
+/* @30; adds the alternative. */
+static int take_delay(struct walker *walker, struct resreq_alternatives *alternatives)
+{
+    int before =
+        alternatives->count > 0 ? alternatives->delays[alternatives->count - 1] : 0;
+    int *delay = &alternatives->delays[alternatives->count++];
+    *delay = before;
+    if (walker->at == walker->length || walker->source[walker->at] != '@') {
+        return 0;
+    }
+    int at = walker->at + 1, minutes = 0;
+    while (at < walker->length && walker->source[at] >= '0' &&
+           walker->source[at] <= '9' && minutes <= RESREQ_DELAY_MAX) {
+        minutes = minutes * 10 + walker->source[at++] - '0';
+    }
+    if (at == walker->at + 1 || minutes > RESREQ_DELAY_MAX) {
+        return refuse(walker, ERR_PARSE, "expected minutes after @, at most a year");
+    }
+    if (alternatives->count == 1) {
+        return refuse(walker, ERR_PARSE, "the first alternative has no delay");
+    }
+    if (minutes < before) {
+        return refuse(walker, ERR_PARSE,
+                      "an alternative has no shorter delay than the one before");
+    }
+    *delay = minutes;
+    walker->at = at;
+    skip_blanks(walker);
+    return 0;
+}
+
 static int take_part(struct walker *walker, struct resreq_alternatives *alternatives)
 {
     int from = walker->at + 1;
@@ -63,10 +94,10 @@ static int take_part(struct walker *walker, struct resreq_alternatives *alternat
     }
     char *part = arena_strn(walker->arena, walker->source, (size_t)to);
     memset(part, ' ', (size_t)from);
-    alternatives->parts[alternatives->count++] = part;
+    alternatives->parts[alternatives->count] = part;
     walker->at = to + 1;
     skip_blanks(walker);
-    return 0;
+    return take_delay(walker, alternatives);
 }
 
 /* After an alternative; true if another one follows. */
@@ -82,9 +113,7 @@ static bool take_or(struct walker *walker, int *code)
         return true;
     }
     *code =
-        at[0] == '@' ? refuse(walker, ERR_UNBUILT,
-                              "alternatives after some time (@) are not supported")
-        : at[0] == '+'
+        at[0] == '+'
             ? refuse(walker, ERR_UNBUILT, "compound requirements are not supported yet")
             : refuse(walker, ERR_PARSE, "expected || {...} after an alternative");
     return false;

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resreq_alternatives.h: splits alternative requirements: {A} || {B} || ...
+/* resreq_alternatives.h: splits alternative requirements: {A} || {B}@D || ...
+ *
+ * From D minutes after its submission on a job may use the alternative. Without a delay
+ * it may as soon as the one before; the first has none, and a later one has none that
+ * is shorter.
  *
  * Each alternative becomes a string of the same length with blanks in place of the
  * others, so that its positions are those of the whole string.
  *
  * Ownership: the arena's. Errors: ERR_PARSE; ERR_UNBUILT for compound requirements
- * (N*{A} + M*{B}) and for a delay (@D). Source: docs/design/resreq.md "Alternatives".
- * Layer: sched (base only).
+ * (N*{A} + M*{B}). Source: docs/design/resreq.md "Alternatives". Layer: sched (base
+ * only).
  */
 #ifndef SUBLET_SCHED_RESREQ_RESREQ_ALTERNATIVES_H
 #define SUBLET_SCHED_RESREQ_RESREQ_ALTERNATIVES_H
@@ -16,11 +20,15 @@
 #include "base/err.h"
 #include "sched/resreq/resreq_error.h"
 
-enum { RESREQ_ALTERNATIVES_MAX = 16 }; /* like RESREQ_RUSAGES_MAX: each has a rusage */
+enum {
+    RESREQ_ALTERNATIVES_MAX = 16, /* like RESREQ_RUSAGES_MAX: each has a rusage */
+    RESREQ_DELAY_MAX = 60 * 24 * 365,
+};
 
 struct resreq_alternatives {
     const char *parts[RESREQ_ALTERNATIVES_MAX];
-    int count; /* 0: the string has no braces */
+    int delays[RESREQ_ALTERNATIVES_MAX]; /* minutes, each at least that before it */
+    int count;                           /* 0: the string has no braces */
 };
 
 /* True if the string has a brace outside quotes; gives the place of the first. */

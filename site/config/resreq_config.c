@@ -35,6 +35,11 @@ static bool compile(struct conf *conf, const struct conf_place *at,
         conf_complain(conf, CONF_ERROR, at->section, at->row, cell, "%s Column %d: %s",
                       fault.text, fault.at + 1, fault.hint);
     }
+    if (is_good && resreq->next != NULL && rules->defaults_any) {
+        conf_complain(conf, CONF_ERROR, at->section, at->row, cell,
+                      "alternatives are for RES_REQ, expected one selection");
+        is_good = false;
+    }
     for (struct resreq_note *note = notes.first; note != NULL; note = note->next) {
         conf_complain(conf, CONF_WARNING, at->section, at->row, cell, "column %d: %s",
                       note->at + 1, note->text);
@@ -75,10 +80,18 @@ static void check_range(struct conf *conf, const struct conf_place *at,
     if (resrsv_limit_parse(conf->arena, resources, cell->value, &ranges, &fault) != 0) {
         conf_complain(conf, CONF_ERROR, at->section, at->row, cell, "column %d: %s",
                       fault.at + 1, fault.hint);
-    } else if (resreq_compile(conf->arena, rules, &from, &resreq, &notes, &fault) ==
-                   0 &&
-               resrsv_limit_check(conf->arena, resources, &ranges, &resreq.rusages,
-                                  &fault) != 0) {
+        return;
+    }
+    int code = resreq_compile(conf->arena, rules, &from, &resreq, &notes, &fault);
+    if (code != 0) {
+        return; /* compile reports it */
+    }
+    for (const struct resreq *each = &resreq; each != NULL && code == 0;
+         each = each->next) {
+        code =
+            resrsv_limit_check(conf->arena, resources, &ranges, &each->rusages, &fault);
+    }
+    if (code != 0) {
         conf_complain(conf, CONF_ERROR, at->section, at->row,
                       conf_cell(at->row, "RES_REQ"), "column %d: %s", fault.at + 1,
                       fault.hint);

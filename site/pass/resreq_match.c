@@ -676,6 +676,7 @@ static const struct rusage_request *list_alternatives(struct resreq_match *match
                 rusages[i] = own[k];
             }
             rusages[i].filter = filter;
+            rusages[i].delay_ms = resreq->delay_ms;
         }
     }
     return rusages;

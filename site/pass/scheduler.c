@@ -18,8 +18,8 @@ struct lease_waiting {
 
 struct scheduler {
     struct scheduler_parts parts;
-    int64_t
-        accept_ms; /* when a host accepts jobs again that the last pass waited for */
+    int64_t plan_ms;    /* when a host accepts jobs again, or a job has another
+                           alternative,    that the last pass waited for */
     int64_t reserve_ms; /* when a rusage that pending jobs could wait for decreases */
     int waiting_own;    /* of the last complete pass */
     struct lease_waiting *leases;
@@ -31,7 +31,7 @@ struct scheduler {
 struct scheduler *scheduler_new(void)
 {
     struct scheduler *scheduler = mem_alloc(1, sizeof(*scheduler));
-    scheduler->accept_ms = scheduler->reserve_ms = INT64_MAX;
+    scheduler->plan_ms = scheduler->reserve_ms = INT64_MAX;
     arena_init(&scheduler->scratch);
     return scheduler;
 }
@@ -159,7 +159,7 @@ static int64_t next_ms(const struct scheduler *scheduler)
     const int64_t times[] = {preempt_claims_wake_ms(parts->claims),
                              reservation_table_wake_ms(parts->reservations),
                              resize_requests_wake_ms(parts->resize_requests),
-                             scheduler->reserve_ms, scheduler->accept_ms};
+                             scheduler->reserve_ms, scheduler->plan_ms};
     int64_t next_ms = INT64_MAX;
     for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
         next_ms = times[i] < next_ms ? times[i] : next_ms;
@@ -191,7 +191,7 @@ bool scheduler_run(struct scheduler *scheduler, int64_t now_ms, int64_t utc_offs
     pass_make(&pass, &parts->pass, &scheduler->scratch, SCHEDULER_STARTS_MAX, now_ms,
               utc_offset_ms, effects);
     request->is_set = pass.plan.is_cut;
-    scheduler->accept_ms = pass.plan.next_accept_ms;
+    scheduler->plan_ms = pass.plan.next_ms;
     fairshare_ledger_set_waiting(parts->pass.fairshare, pass.plan.queue_waits);
     preempt_claims_mark_victims(parts->pass.claims, pass.plan.preempt, true);
     execute_plan(parts, &pass, effects);

@@ -60,7 +60,24 @@ static const char *span_text(const struct resreq_span *shape)
 
 static const char *const unit_types[] = {"enclosure", "rack"};
 
-/* "ptile=4 same type os cu rack max 2", or the fault's hint. */
+static const char *one_text(const struct resreq *resreq)
+{
+    const char *text = span_text(&resreq->span);
+    for (int i = 0; i < resreq->span.n_same; i++) {
+        text = arena_printf(&arena, "%s%s%s", text, i == 0 ? " same " : " ",
+                            resources_at(resources, resreq->span.same[i])->name);
+    }
+    if (resreq->span.cu.is_given) {
+        text =
+            arena_printf(&arena, "%s cu %s max %d", text,
+                         unit_types[resreq->span.cu.type], resreq->span.cu.max_units);
+    }
+    return resreq->delay_ms == 0
+               ? text
+               : arena_printf(&arena, "%s @%d", text, (int)(resreq->delay_ms / 60000));
+}
+
+/* "ptile=4 same type os cu rack max 2 || any @5", or the fault's hint. */
 static const char *merge(const char *queue, const char *app, const char *job)
 {
     const struct resreq_rules rules = {.language = {.resources = resources,
@@ -75,14 +92,9 @@ static const char *merge(const char *queue, const char *app, const char *job)
     if (resreq_compile(&arena, &rules, &from, &resreq, &notes, &fault) != 0) {
         return arena_str(&arena, fault.hint);
     }
-    const char *text = span_text(&resreq.span);
-    for (int i = 0; i < resreq.span.n_same; i++) {
-        text = arena_printf(&arena, "%s%s%s", text, i == 0 ? " same " : " ",
-                            resources_at(resources, resreq.span.same[i])->name);
-    }
-    if (resreq.span.cu.is_given) {
-        text = arena_printf(&arena, "%s cu %s max %d", text,
-                            unit_types[resreq.span.cu.type], resreq.span.cu.max_units);
+    const char *text = one_text(&resreq);
+    for (const struct resreq *next = resreq.next; next != NULL; next = next->next) {
+        text = arena_printf(&arena, "%s || %s", text, one_text(next));
     }
     return text;
 }
@@ -123,6 +135,24 @@ static void levels_are_merged(void **state)
          "span[ptile='!']", "balance and ptile='!' exclude each other"},
         {"an application's before its queue's", "cu[maxcus=3]", "cu[maxcus=1]", NULL,
          " cu rack max 1"},
+        {"alternatives of a job, each with the queue's", "same[type]", NULL,
+         "{span[hosts=1]} || {span[ptile=2]}@5 || {}",
+         "one same type || ptile=2 same type @5 ||  same type @5"},
+        {"of an application, each with the queue's", "same[type]",
+         "{span[hosts=1]} || {cu[]}", NULL,
+         "one same type ||  same type cu rack max 0"},
+        {"of an application, whose job has a string", "same[type]",
+         "{span[hosts=1]} || {cu[]}", "mem > 1", " same type"},
+        {"of a queue", "{span[hosts=1]} || {span[ptile=2]}@30", NULL, NULL,
+         "one || ptile=2 @30"},
+        {"of a queue, whose job has a string", "{span[hosts=1]} || {same[os]}", NULL,
+         "span[stripe]", "stripe"},
+        {"of a queue, whose application has a string", "{span[hosts=1]} || {same[os]}",
+         "span[stripe]", NULL, "stripe"},
+        {"of a job and its queue", "{span[hosts=1]} || {same[os]}", NULL,
+         "{span[stripe]} || {same[type]}", "stripe ||  same type"},
+        {"of a queue, which has an error", "{span[hosts=1]} || {span[hosts=2]}", NULL,
+         NULL, "expected hosts=1 or hosts=-1"},
         {"which would be good without the job", "span[ptile='!',HP:8]", "same[type]",
          NULL, "ptile=!,HP:8 same type"},
     };
