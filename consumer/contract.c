@@ -115,6 +115,18 @@ static bool gives_other(const struct contract *contract,
                                 next->n_resources);
 }
 
+/* "n1@north" */
+static const char *full_name(struct arena *arena, const char *host, const char *site,
+                             size_t site_length)
+{
+    size_t length = strlen(host);
+    char *name = arena_alloc(arena, length + site_length + 2, 1);
+    memcpy(name, host, length);
+    name[length] = '@';
+    memcpy(name + length + 1, site, site_length);
+    return name;
+}
+
 /* Copies the contract into its memory; `lease` stays, as it is the key. */
 static void copy(struct contract *contract, const struct msg_contract *from,
                  int64_t now_ms)
@@ -122,6 +134,7 @@ static void copy(struct contract *contract, const struct msg_contract *from,
     struct arena *arena = &contract->memory;
     const char *lease = contract->latest.lease;
     size_t n_hosts = (size_t)from->n_hosts, n_recalls = (size_t)from->n_recalls;
+    size_t provider_length = strlen(contract->provider);
     arena_clear(arena);
     record_copy(arena, &schema_lease_contract, from, &contract->latest);
     contract->latest.lease = lease;
@@ -132,8 +145,8 @@ static void copy(struct contract *contract, const struct msg_contract *from,
     contract->yielded = arena_alloc(arena, n_hosts, sizeof(*contract->yielded));
     contract->recalls = arena_alloc(arena, n_recalls, sizeof(*contract->recalls));
     for (size_t i = 0; i < n_hosts; i++) {
-        contract->names[i] =
-            arena_printf(arena, "%s@%s", from->hosts[i].host, contract->provider);
+        contract->names[i] = full_name(arena, from->hosts[i].host, contract->provider,
+                                       provider_length);
     }
     for (size_t i = 0; i < n_recalls; i++) {
         contract->recalls[i] = (struct row_recall){from->recalls[i].n_held,

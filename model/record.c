@@ -8,6 +8,8 @@
 
 #include "model/field.h"
 
+enum { OWNED_MAX = 8 };
+
 /* The memory for a copy: an arena, a block, or none while its size is measured. */
 struct space_left {
     struct arena *arena;
@@ -52,17 +54,50 @@ static const void *own_texts(struct space_left *space, const char *const *texts,
     return copies;
 }
 
+static bool points_somewhere(const struct field *field)
+{
+    return field->kind >= FIELD_TEXT && field->kind != FIELD_JOB_KEY;
+}
+
+/* The fields that have to be copied, of which most schemas have few: a list has them
+ * found once for all its members. */
+struct owned {
+    int count;
+    const struct field *fields[OWNED_MAX]; /* the first of them */
+};
+
+static struct owned find_owned(const struct schema *schema)
+{
+    struct owned owned = {0};
+    for (int i = 0; i < schema->n_fields; i++) {
+        if (points_somewhere(&schema->fields[i]) && owned.count++ < OWNED_MAX) {
+            owned.fields[owned.count - 1] = &schema->fields[i];
+        }
+    }
+    return owned;
+}
+
 static void own(struct space_left *space, const struct schema *schema, const char *from,
                 char *to);
+static void own_field(struct space_left *space, const struct field *field,
+                      const char *from, char *to);
 
 static const void *own_list(struct space_left *space, const struct schema *schema,
                             const char *list, int count)
 {
     size_t size = (size_t)count * schema->size;
     char *copy = put(space, list, size, alignof(max_align_t));
+    struct owned owned = find_owned(schema);
     for (int i = 0; i < count; i++) {
         size_t at = (size_t)i * schema->size;
-        own(space, schema, list + at, copy != NULL ? copy + at : NULL);
+        char *to = copy != NULL ? copy + at : NULL;
+        if (owned.count > OWNED_MAX) {
+            own(space, schema, list + at, to);
+            continue;
+        }
+        for (int k = 0; k < owned.count; k++) {
+            own_field(space, owned.fields[k], list + at, to);
+        }
     }
     return copy;
 }
@@ -92,6 +127,20 @@ static const void *own_pointer(struct space_left *space, const struct field *fie
                                                    : field_count(field, from));
 }
 
+static void own_field(struct space_left *space, const struct field *field,
+                      const char *from, char *to)
+{
+    if (field->kind == FIELD_PART) {
+        own(space, field->part, from + field->offset,
+            to != NULL ? to + field->offset : NULL);
+        return;
+    }
+    const void *copy = own_pointer(space, field, from);
+    if (to != NULL) {
+        field_set_pointer(field, to, copy);
+    }
+}
+
 /* `to` is a shallow copy of `from`, or NULL while the size is measured. Each start of a
  * job copies some records: what points to nothing is passed over first. */
 static void own(struct space_left *space, const struct schema *schema, const char *from,
@@ -99,17 +148,8 @@ static void own(struct space_left *space, const struct schema *schema, const cha
 {
     const struct field *end = schema->fields + schema->n_fields;
     for (const struct field *field = schema->fields; field < end; field++) {
-        if (field->kind < FIELD_TEXT || field->kind == FIELD_JOB_KEY) {
-            continue;
-        }
-        if (field->kind == FIELD_PART) {
-            own(space, field->part, from + field->offset,
-                to != NULL ? to + field->offset : NULL);
-            continue;
-        }
-        const void *copy = own_pointer(space, field, from);
-        if (to != NULL) {
-            field_set_pointer(field, to, copy);
+        if (points_somewhere(field)) {
+            own_field(space, field, from, to);
         }
     }
 }

@@ -117,14 +117,6 @@ int provider_host_local_max(const struct ledger_host *host, int max, int local_u
     return allowed > local_used ? (int)allowed : local_used;
 }
 
-int provider_local_max(const struct provider *provider, const char *name, int max,
-                       int local_used)
-{
-    static const struct ledger_host nothing = {0};
-    const struct ledger_host *host = ledger_find_host(&provider->ledger, name);
-    return provider_host_local_max(host != NULL ? host : &nothing, max, local_used);
-}
-
 int provider_exported(const struct provider *provider, const char *name)
 {
     const struct ledger_host *host = ledger_find_host(&provider->ledger, name);

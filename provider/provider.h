@@ -68,18 +68,16 @@ void provider_set_freeze_timeout(struct provider *provider, int64_t freeze_timeo
 /* Which users of other sites may run here; NULL: all. Borrowed until the next call. */
 void provider_set_users(struct provider *provider, const struct user_map *users);
 
-/* How many slots the site's own jobs may use on the host in all, at least `local_used`,
- * the number that they use now. `max` is MXJ. */
-int provider_local_max(const struct provider *provider, const char *host, int max,
-                       int local_used);
 /* Slots that all leases have on this host, and those that consumers hold now. */
 int provider_exported(const struct provider *provider, const char *host);
 int provider_lent(const struct provider *provider, const char *host);
-/* The ledger's record of a host, whose address never changes, and the same functions
- * for it: for a caller that looks at thousands of hosts in every pass. */
+/* The ledger's record of a host, whose address never changes: for a caller that looks at
+ * thousands of hosts in every pass. It is added if there is none. */
 struct ledger_host;
 const struct ledger_host *provider_host(struct provider *provider, const char *host);
 const char *provider_host_name(const struct ledger_host *host);
+/* How many slots the site's own jobs may use on the host in all, at least `local_used`,
+ * the number that they use now. `max` is MXJ. */
 int provider_host_local_max(const struct ledger_host *host, int max, int local_used);
 int provider_host_lent(const struct ledger_host *host);
 /* Of these, slots of exclusive leases and of pools: no rebalance returns them. */

@@ -5,18 +5,22 @@
 #include <stdio.h>
 #include <string.h>
 
-static void format_key(char *key, const char *site, const char *host, const char *lease)
-{
-    invariant_state_key(key, site, host, lease);
-}
-
-static struct seen_use *see_use(struct invariants *invariants, const char *site,
-                                const char *host, const char *lease)
+struct seen_use *invariant_host_see_use(struct invariants *invariants, const char *site,
+                                        const char *host, const char *lease)
 {
     char key[INVARIANTS_KEY_SIZE];
 
-    format_key(key, site, host, lease);
+    invariant_state_key(key, site, host, lease);
     return invariant_state_see(&invariants->uses, key, sizeof(struct seen_use));
+}
+
+bool invariant_host_is_use_of(const struct seen_use *use, const char *site,
+                              const char *host)
+{
+    const char *name = use->base.key + strlen(site) + 1;
+    size_t length = strlen(host);
+
+    return !strncmp(name, host, length) && name[length] == ' ';
 }
 
 static int larger(int a, int b)
@@ -32,7 +36,7 @@ static int smaller(int a, int b)
 void invariant_host_sized(struct invariants *invariants, const char *site,
                           const char *host, int n_slots, int n_decided)
 {
-    struct seen_use *all = see_use(invariants, site, host, "");
+    struct seen_use *all = invariant_host_see_use(invariants, site, host, "");
 
     all->size = n_slots;
     all->limit = larger(n_slots, larger(all->used, n_decided));
@@ -50,10 +54,10 @@ static bool is_before_restart(struct invariants *invariants, const char *site)
 bool invariant_host_used(struct invariants *invariants, const char *site,
                          const struct executor_use *use, struct invariants_text *text)
 {
-    struct seen_use *all = see_use(invariants, site, use->host, "");
+    struct seen_use *all = invariant_host_see_use(invariants, site, use->host, "");
 
     if (use->lease[0]) {
-        struct seen_use *leased = see_use(invariants, site, use->host, use->lease);
+        struct seen_use *leased = invariant_host_see_use(invariants, site, use->host, use->lease);
 
         leased->used += use->n_slots;
         if (use->n_slots > 0 && is_before_restart(invariants, site)) {
@@ -93,17 +97,8 @@ static const struct seen_use *find_use(const struct invariants *invariants,
 {
     char key[INVARIANTS_KEY_SIZE];
 
-    format_key(key, site, host, lease);
+    invariant_state_key(key, site, host, lease);
     return invariant_state_find(invariants->uses, key);
-}
-
-int invariant_host_count_used(const struct invariants *invariants, const char *site,
-                              const char *host, const char *lease, int *n_lost)
-{
-    const struct seen_use *use = find_use(invariants, site, host, lease);
-
-    *n_lost = use ? use->n_lost : 0;
-    return use ? use->used : 0;
 }
 
 bool invariant_host_is_used(const struct invariants *invariants, const char *site,

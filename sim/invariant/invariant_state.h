@@ -33,6 +33,8 @@ struct seen_lease {
     uint64_t sent;    /* the highest that the broker sent to a consumer */
     /* The epoch of the broker's contract while it is active, and its digest. */
     uint64_t held, held_content;
+    struct seen_use **uses; /* of its hosts, in the order of the provider's ledger */
+    int n_uses;
 };
 
 /* A submission: a job, or a whole array. */
@@ -144,10 +146,13 @@ struct seen_site *invariant_state_site(struct invariants *invariants, const char
 
 /* ---- 1: what runs on each host, counted at the executors */
 
-/* Slots that runs of that lease use on that host; lease "": all runs. `n_lost` of them
- * are in use by orders from before the journal was restored. */
-int invariant_host_count_used(const struct invariants *invariants, const char *site,
-                              const char *host, const char *lease, int *n_lost);
+/* The slots that runs of that lease use on that host; lease "": all runs. The address
+ * never changes. */
+struct seen_use *invariant_host_see_use(struct invariants *invariants, const char *site,
+                                        const char *host, const char *lease);
+/* True if it is the use of that host of the site. */
+bool invariant_host_is_use_of(const struct seen_use *use, const char *site,
+                              const char *host);
 /* Records that all use on the hosts of the site may be lost. */
 void invariant_host_restored(struct invariants *invariants, const char *site);
 /* Runs that use slots of that host. */

@@ -12,14 +12,14 @@
 static void read_own(const struct site_usage_parts *parts, struct msg_usage *usage)
 {
     for (int i = 0; i < host_table_count(parts->hosts); i++) {
-        const char *name = host_table_name(parts->hosts, i);
         int max = host_table_max(parts->hosts, i);
         int own, consumers;
         run_table_used_slots(runs_table(parts->runs), i, &own, &consumers);
-        int may = provider_local_max(parts->provider, name, max, own);
+        const struct ledger_host *host = capacity_ledger_host(parts->capacity, i);
+        int may = provider_host_local_max(host, max, own);
         usage->n_own += max;
         usage->n_own_used += own;
-        usage->n_lent += provider_lent(parts->provider, name);
+        usage->n_lent += provider_host_lent(host);
         bool is_open = host_table_is_ready(parts->hosts, i) &&
                        !capacity_is_used_exclusively(parts->capacity, i);
         usage->n_idle += is_open && may > own ? may - own : 0;
@@ -173,23 +173,22 @@ static bool is_named(const struct site_usage_parts *parts,
 }
 
 /* A lease is unnamed if no queue names a host of it, so that the lease, which is not
- * made, will never be. Hosts and demands are both in the order of their leases. */
+ * made, will never be. Contracts, their hosts and demands are in one order. */
 static void read_unnamed(const struct site_usage_parts *parts,
                          struct lease_demand *demands, int n_demands)
 {
-    int n_hosts = consumer_count_hosts(parts->consumer), i = 0;
+    int first = 0;
     for (int k = 0; k < n_demands; k++) {
-        struct consumer_host host;
-        bool is_named_here = false, is_there = false;
-        for (; i < n_hosts; i++) {
-            consumer_host_at(parts->consumer, i, &host);
-            if (strcmp(host.lease, demands[k].lease) != 0) {
-                break;
-            }
-            is_there = true;
-            is_named_here = is_named_here || host.is_made || is_named(parts, &host);
+        struct msg_contract contract;
+        consumer_contract_at(parts->consumer, k, &contract);
+        bool is_named_here = contract.is_made;
+        for (int i = 0; i < contract.n_hosts && !is_named_here; i++) {
+            struct consumer_host host;
+            consumer_host_at(parts->consumer, first + i, &host);
+            is_named_here = is_named(parts, &host);
         }
-        demands[k].is_unnamed = is_there && !is_named_here;
+        first += contract.n_hosts;
+        demands[k].is_unnamed = contract.n_hosts > 0 && !is_named_here;
     }
 }
 

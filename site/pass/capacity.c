@@ -52,10 +52,8 @@ bool capacity_is_used_exclusively(const struct capacity *capacity, int host)
            is_held_by_suspended(&capacity->parts, host);
 }
 
-/* The host in the provider's ledger. A new configuration may be looked at before the
- * provider has heard of its hosts. */
-static const struct ledger_host *ledger_host_of(const struct capacity *capacity,
-                                                int index)
+const struct ledger_host *capacity_ledger_host(const struct capacity *capacity,
+                                               int index)
 {
     const char *name = host_table_name(capacity->parts.hosts, index);
     const struct ledger_host *ledger_host =
@@ -94,7 +92,7 @@ void capacity_sync_provider(struct capacity *capacity)
             provider_set_used_exclusively(parts->provider, name, is_exclusive);
         }
         *reported = (struct reported_host){
-            name,      is_known ? reported->ledger_host : ledger_host_of(capacity, i),
+            name,      is_known ? reported->ledger_host : capacity_ledger_host(capacity, i),
             max,       own,
             n_yielded, is_exclusive};
     }
@@ -111,7 +109,7 @@ static void set_own(const struct capacity *capacity, int index, int64_t local_ms
     host->site = host->lease = "";
     host->dispatched_ms = accept_times_get(parts->accept_times, host->name);
     run_table_used_slots(runs, index, &host->used, &consumers);
-    const struct ledger_host *ledger_host = ledger_host_of(capacity, index);
+    const struct ledger_host *ledger_host = capacity_ledger_host(capacity, index);
     host->max = provider_host_local_max(
         ledger_host, host_table_max(parts->hosts, index), host->used);
     if (host_table_leaving_max(parts->hosts, index) > 0) {

@@ -37,6 +37,11 @@ bool capacity_is_used_exclusively(const struct capacity *capacity, int host);
 /* Reports to the provider the slots that own jobs use on each host. */
 void capacity_sync_provider(struct capacity *capacity);
 
+/* An own host in the provider's ledger. A new configuration may be looked at before the
+ * provider has heard of its hosts: they are added. */
+const struct ledger_host *capacity_ledger_host(const struct capacity *capacity,
+                                               int index);
+
 /* The hosts, in the arena; names of own ones are borrowed. `local_ms` is the time of
  * the windows of hosts (base/window.h). */
 struct place_host *capacity_hosts(const struct capacity *capacity, struct arena *arena,

@@ -394,7 +394,8 @@ static void step_local(struct trial *trial)
     int n_frozen = count_frozen(trial);
     struct model_host *host = &trial->hosts[below(trial, HOSTS)];
     struct provider *provider = trial->world.provider;
-    int most = provider_local_max(provider, host->name, host->max, host->local_used);
+    int most = provider_host_local_max(provider_host(provider, host->name), host->max,
+                                       host->local_used);
     CHECK(trial, most >= host->local_used);
     if (rng_percent(&trial->rng, 60)) {
         host->local_used += below(trial, most - host->local_used + 1);
@@ -586,14 +587,13 @@ static void check_host(struct trial *trial, int index)
     int n_running = running_of(trial, NULL, index) + host->local_used;
     CHECK(trial, n_running <= greatest(host->max, host->n_running));
     host->n_running = n_running;
-    int most = provider_local_max(provider, host->name, host->max, host->local_used);
-    int lent = provider_lent(provider, host->name);
     if (host->kept == NULL) {
         host->kept = provider_host(trial->world.provider, host->name);
     }
+    CHECK(trial, provider_host(trial->world.provider, host->name) == host->kept);
+    int most = provider_host_local_max(host->kept, host->max, host->local_used);
+    int lent = provider_lent(provider, host->name);
     CHECK(trial, provider_host_lent(host->kept) == lent);
-    CHECK(trial,
-          most == provider_host_local_max(host->kept, host->max, host->local_used));
     CHECK(trial, most + lent <= greatest(host->max, n_running));
     CHECK(trial, provider_exported(provider, host->name) >= lent);
 }
