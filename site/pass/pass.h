@@ -219,6 +219,8 @@ bool preempt_claims_suspend_victims(struct preempt_claims *claims,
 /* When a claim ends for lack of slots, a time that protects a job ends, or one in which
  * slots are kept for a suspended job. */
 int64_t preempt_claims_wake_ms(const struct preempt_claims *claims);
+/* No job waits for slots of suspended jobs, and none are kept for them. */
+bool preempt_claims_is_empty(const struct preempt_claims *claims);
 /* The number of preemptions since the start. */
 uint64_t preempt_claims_count_preempted(const struct preempt_claims *claims);
 

@@ -95,6 +95,11 @@ int64_t preempt_claims_wake_ms(const struct preempt_claims *claims)
     return claims->gap_ends_ms < wake_ms ? claims->gap_ends_ms : wake_ms;
 }
 
+bool preempt_claims_is_empty(const struct preempt_claims *claims)
+{
+    return claims->count == 0 && claims->n_kept == 0;
+}
+
 uint64_t preempt_claims_count_preempted(const struct preempt_claims *claims)
 {
     return claims->n_preempted;

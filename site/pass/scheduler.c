@@ -176,6 +176,31 @@ int64_t scheduler_wake_ms(const struct scheduler *scheduler, int64_t now_ms)
                                                  : wake_ms;
 }
 
+/* True if a pass could only find that no job waits: every unfinished job runs, and
+ * neither time nor a record of the pass before calls for anything. */
+static bool has_nothing_to_place(const struct scheduler *scheduler)
+{
+    const struct pass_parts *parts = &scheduler->parts.pass;
+    const enum job_state waiting[] = {JOB_PEND, JOB_PSUSP, JOB_USUSP, JOB_SSUSP,
+                                      JOB_UNKWN};
+    for (size_t i = 0; i < sizeof(waiting) / sizeof(waiting[0]); i++) {
+        if (job_table_count_state(parts->jobs, waiting[i]) > 0) {
+            return false;
+        }
+    }
+    return job_table_count_growing(parts->jobs) == 0 &&
+           preempt_claims_is_empty(parts->claims) &&
+           reservation_table_count(parts->reservations) == 0 &&
+           parts->config->pools.n_pools == 0 && next_ms(scheduler) == INT64_MAX;
+}
+
+static void note_none_waiting(struct scheduler *scheduler)
+{
+    fairshare_ledger_rank(scheduler->parts.pass.fairshare);
+    scheduler->waiting_own = scheduler->n_leases = 0;
+    provider_set_waiting(scheduler->parts.provider, 0);
+}
+
 bool scheduler_run(struct scheduler *scheduler, int64_t now_ms, int64_t utc_offset_ms,
                    struct effects *effects)
 {
@@ -186,8 +211,13 @@ bool scheduler_run(struct scheduler *scheduler, int64_t now_ms, int64_t utc_offs
     if (!request->is_set && !is_hold_over && next_ms(scheduler) > now_ms) {
         return false;
     }
-    arena_clear(&scheduler->scratch);
     capacity_sync_provider(parts->pass.capacity);
+    if (has_nothing_to_place(scheduler)) {
+        request->is_set = false;
+        note_none_waiting(scheduler);
+        return true;
+    }
+    arena_clear(&scheduler->scratch);
     pass_make(&pass, &parts->pass, &scheduler->scratch, SCHEDULER_STARTS_MAX, now_ms,
               utc_offset_ms, effects);
     request->is_set = pass.plan.is_cut;
