@@ -145,8 +145,8 @@ static void copy(struct contract *contract, const struct msg_contract *from,
     contract->yielded = arena_alloc(arena, n_hosts, sizeof(*contract->yielded));
     contract->recalls = arena_alloc(arena, n_recalls, sizeof(*contract->recalls));
     for (size_t i = 0; i < n_hosts; i++) {
-        contract->names[i] = full_name(arena, from->hosts[i].host, contract->provider,
-                                       provider_length);
+        contract->names[i] =
+            full_name(arena, from->hosts[i].host, contract->provider, provider_length);
     }
     for (size_t i = 0; i < n_recalls; i++) {
         contract->recalls[i] = (struct row_recall){from->recalls[i].n_held,

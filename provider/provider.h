@@ -71,8 +71,8 @@ void provider_set_users(struct provider *provider, const struct user_map *users)
 /* Slots that all leases have on this host, and those that consumers hold now. */
 int provider_exported(const struct provider *provider, const char *host);
 int provider_lent(const struct provider *provider, const char *host);
-/* The ledger's record of a host, whose address never changes: for a caller that looks at
- * thousands of hosts in every pass. It is added if there is none. */
+/* The ledger's record of a host, whose address never changes: for a caller that looks
+ * at thousands of hosts in every pass. It is added if there is none. */
 struct ledger_host;
 const struct ledger_host *provider_host(struct provider *provider, const char *host);
 const char *provider_host_name(const struct ledger_host *host);

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* slurm_agent.h: the nodes of a Slurm cluster as hosts of a site, as a step machine.
  *
- * To the site each node looks like a host with a sublet-host (host/exec/exec_session.h):
- * the agent sends HELLO, reports the node's runs and its load, and answers orders. What
- * it does in Slurm are commands, one at a time. A cycle asks by one sinfo, one squeue
- * and one scontrol what there is, and by a second squeue while there are runs. It then
- * orders what slurm_plan.h finds missing, and reads again if an order was taken, up to
- * SLURM_AGENT_ROUNDS times. The next cycle begins after `cycle_ms`, give or take a
- * tenth; after one that failed the wait doubles, up to a quarter of the term, so that
- * reservations are renewed in time. New contracts begin a cycle at once.
+ * To the site each node looks like a host with a sublet-host
+ * (host/exec/exec_session.h): the agent sends HELLO, reports the node's runs and its
+ * load, and answers orders. What it does in Slurm are commands, one at a time. A cycle
+ * asks by one sinfo, one squeue and one scontrol what there is, and by a second squeue
+ * while there are runs. It then orders what slurm_plan.h finds missing, and reads again
+ * if an order was taken, up to SLURM_AGENT_ROUNDS times. The next cycle begins after
+ * `cycle_ms`, give or take a tenth; after one that failed the wait doubles, up to a
+ * quarter of the term, so that reservations are renewed in time. New contracts begin a
+ * cycle at once.
  *
  * A run has a directory that all nodes see (slurm_script.h). RUN_START makes it, and
  * RUN_GO submits the run as soon as its node is reserved for its consumer. The first
- * thing that the script does is to take the claim in that directory, and it does nothing
- * if the claim is taken. So the agent may submit a run again that slurmctld has
- * forgotten, slurmctld may start a script twice, and the agent itself takes the claim of
- * a run that must not begin any more. The last thing that the script does is to write
- * down how its command ended. This counts; what slurmctld says counts for a run that was
- * ended from outside. A run that has begun, is not in slurmctld's list and has written no
- * end is LOST, as is one that slurmctld has ended with its reservation.
+ * thing that the script does is to take the claim in that directory, and it does
+ * nothing if the claim is taken. So the agent may submit a run again that slurmctld has
+ * forgotten, slurmctld may start a script twice, and the agent itself takes the claim
+ * of a run that must not begin any more. The last thing that the script does is to
+ * write down how its command ended. This counts; what slurmctld says counts for a run
+ * that was ended from outside. A run that has begun, is not in slurmctld's list and has
+ * written no end is LOST, as is one that slurmctld has ended with its reservation.
  *
  * A job that is in one of the site's reservations and is no run of the site is ended.
  *
@@ -73,7 +74,8 @@ struct slurm_hands {
     void (*send)(void *arg, const char *node, const struct msg *msg);
     /* Begins the command, ended by NULL; slurm_agent_done() says how it ended. */
     void (*command)(void *arg, const char *const *words);
-    /* Makes the directory of the run, with its script. Errors: ERR_EXISTS, ERR_IO ... */
+    /* Makes the directory of the run, with its script. Errors: ERR_EXISTS, ERR_IO ...
+     */
     int (*make_run)(void *arg, const struct slurm_run_record *record,
                     const struct msg_run_start *start, struct err *err);
     /* False: the run has no directory. */

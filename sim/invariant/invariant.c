@@ -96,14 +96,12 @@ static struct seen_use **see_uses(struct invariants *invariants, const char *sit
     struct seen_lease *seen = see_lease(invariants, state->lease);
 
     if (seen->n_uses < state->n_hosts) {
-        seen->uses =
-            mem_grow(seen->uses, (size_t)state->n_hosts, sizeof seen->uses[0]);
+        seen->uses = mem_grow(seen->uses, (size_t)state->n_hosts, sizeof seen->uses[0]);
     }
     for (int i = 0; i < state->n_hosts; i++) {
         const char *host = state->hosts[i].host;
 
-        if (i >= seen->n_uses ||
-            !invariant_host_is_use_of(seen->uses[i], site, host)) {
+        if (i >= seen->n_uses || !invariant_host_is_use_of(seen->uses[i], site, host)) {
             seen->uses[i] =
                 invariant_host_see_use(invariants, site, host, state->lease);
         }

@@ -57,7 +57,8 @@ bool invariant_host_used(struct invariants *invariants, const char *site,
     struct seen_use *all = invariant_host_see_use(invariants, site, use->host, "");
 
     if (use->lease[0]) {
-        struct seen_use *leased = invariant_host_see_use(invariants, site, use->host, use->lease);
+        struct seen_use *leased =
+            invariant_host_see_use(invariants, site, use->host, use->lease);
 
         leased->used += use->n_slots;
         if (use->n_slots > 0 && is_before_restart(invariants, site)) {

@@ -92,9 +92,12 @@ void capacity_sync_provider(struct capacity *capacity)
             provider_set_used_exclusively(parts->provider, name, is_exclusive);
         }
         *reported = (struct reported_host){
-            name,      is_known ? reported->ledger_host : capacity_ledger_host(capacity, i),
-            max,       own,
-            n_yielded, is_exclusive};
+            name,
+            is_known ? reported->ledger_host : capacity_ledger_host(capacity, i),
+            max,
+            own,
+            n_yielded,
+            is_exclusive};
     }
     capacity->n_reported = n_hosts;
 }

@@ -19,7 +19,7 @@ struct lease_waiting {
 struct scheduler {
     struct scheduler_parts parts;
     int64_t plan_ms;    /* when a host accepts jobs again, or a job has another
-                           alternative,    that the last pass waited for */
+                           alternative, that the last pass waited for */
     int64_t reserve_ms; /* when a rusage that pending jobs could wait for decreases */
     int waiting_own;    /* of the last complete pass */
     struct lease_waiting *leases;

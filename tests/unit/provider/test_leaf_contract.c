@@ -59,8 +59,10 @@ static void what_is_exported_is_idle_first(void **state)
     assert_true(idle.is_made);
     assert_int_equal(held(IDLE), 6);
     /* nobody's: not to its own jobs either, and lent to nobody */
-    assert_int_equal(provider_host_local_max(provider_host(world.provider, "n1"), 4, 0), 0);
-    assert_int_equal(provider_host_local_max(provider_host(world.provider, "n2"), 4, 0), 2);
+    assert_int_equal(provider_host_local_max(provider_host(world.provider, "n1"), 4, 0),
+                     0);
+    assert_int_equal(provider_host_local_max(provider_host(world.provider, "n2"), 4, 0),
+                     2);
     assert_int_equal(provider_lent(world.provider, "n1"), 0);
     assert_int_equal(provider_exported(world.provider, "n1"), 4);
 }
@@ -219,13 +221,15 @@ static void the_site_uses_what_it_has_as_a_leaf(void **state)
     (void)state;
     provider_world_open(&world, OWN);
     provider_world_propose(&world, OWN, 1, "n1 3:0");
-    assert_int_equal(provider_host_local_max(provider_host(world.provider, "n1"), 4, 0), 3);
+    assert_int_equal(provider_host_local_max(provider_host(world.provider, "n1"), 4, 0),
+                     3);
     provider_set_local_used(world.provider, "n1", 4, 2);
     assert_int_equal(state_of(OWN).hosts[0].provider_used, 2);
     provider_world_recall(&world, OWN, 1, 1, 5000);
     assert_int_equal(held(OWN), 2);
     /* nothing new of its own on what it owes */
-    assert_int_equal(provider_host_local_max(provider_host(world.provider, "n1"), 4, 2), 2);
+    assert_int_equal(provider_host_local_max(provider_host(world.provider, "n1"), 4, 2),
+                     2);
     provider_set_local_used(world.provider, "n1", 4, 0);
     provider_world_tick(&world, 0);
     assert_int_equal(held(OWN), 1);
@@ -277,10 +281,12 @@ static void nothing_starts_where_a_suspended_job_has_owed_slots(void **state)
     provider_world_propose(&world, OWN, 1, "n1 3:0");
     provider_set_local_used(world.provider, "n1", 4, 1);
     provider_set_local_yielded(world.provider, "n1", 2);
-    assert_int_equal(provider_host_local_max(provider_host(world.provider, "n1"), 4, 1), 3);
+    assert_int_equal(provider_host_local_max(provider_host(world.provider, "n1"), 4, 1),
+                     3);
     provider_world_recall(&world, OWN, 1, 1, 0);
     assert_int_equal(held(OWN), 3); /* all are in use */
-    assert_int_equal(provider_host_local_max(provider_host(world.provider, "n1"), 4, 1), 1);
+    assert_int_equal(provider_host_local_max(provider_host(world.provider, "n1"), 4, 1),
+                     1);
     provider_set_local_yielded(world.provider, "n1", 0);
     provider_world_tick(&world, 0);
     assert_int_equal(held(OWN), 1);
@@ -295,10 +301,12 @@ static void nothing_starts_beside_suspended_jobs_where_slots_are_owed(void **sta
     provider_world_propose(&world, OWN, 1, "n1 3:0");
     provider_set_local_used(world.provider, "n1", 6, 0);
     provider_set_local_yielded(world.provider, "n1", 3);
-    assert_int_equal(provider_host_local_max(provider_host(world.provider, "n1"), 6, 0), 5);
+    assert_int_equal(provider_host_local_max(provider_host(world.provider, "n1"), 6, 0),
+                     5);
     provider_world_recall(&world, OWN, 1, 0, 0);
     assert_int_equal(held(OWN), 1); /* the others stand on 2 that are not exported */
-    assert_int_equal(provider_host_local_max(provider_host(world.provider, "n1"), 6, 0), 0);
+    assert_int_equal(provider_host_local_max(provider_host(world.provider, "n1"), 6, 0),
+                     0);
 }
 
 static void a_policy_that_goes_takes_its_leaves_along(void **state)
@@ -314,7 +322,8 @@ static void a_policy_that_goes_takes_its_leaves_along(void **state)
     provider_world_end(&world, "south", 1);
     provider_world_tick(&world, 0);
     assert_true(state_of(ENG).is_ended);
-    assert_int_equal(provider_host_local_max(provider_host(world.provider, "n1"), 4, 0), 4);
+    assert_int_equal(provider_host_local_max(provider_host(world.provider, "n1"), 4, 0),
+                     4);
     provider_world_export(&world, "p pool:x pool n1=4 n2=2");
     assert_int_equal(held(IDLE), 6);
     uint64_t epoch = state_of(ENG).epoch;

@@ -259,9 +259,12 @@ static void test_changing(void **state)
 static void test_local_max(void **state)
 {
     struct provider_world *world = *state;
-    assert_int_equal(provider_host_local_max(provider_host(world->provider, "n1"), 4, 0), 3);
-    assert_int_equal(provider_host_local_max(provider_host(world->provider, "n2"), 4, 0), 4);
-    assert_int_equal(provider_host_local_max(provider_host(world->provider, "n9"), 4, 0), 4);
+    assert_int_equal(
+        provider_host_local_max(provider_host(world->provider, "n1"), 4, 0), 3);
+    assert_int_equal(
+        provider_host_local_max(provider_host(world->provider, "n2"), 4, 0), 4);
+    assert_int_equal(
+        provider_host_local_max(provider_host(world->provider, "n9"), 4, 0), 4);
     assert_int_equal(provider_exported(world->provider, "n2"), 2);
     assert_int_equal(provider_lent(world->provider, "n1"), 1);
     assert_int_equal(provider_exported(world->provider, "n9"), 0);
@@ -269,11 +272,15 @@ static void test_local_max(void **state)
     provider_set_local_used(world->provider, "n2", 4, 3);
     provider_world_freeze(world, LEASE, 1, 1);
     /* 2 not exported and the 1 that is in use */
-    assert_int_equal(provider_host_local_max(provider_host(world->provider, "n2"), 4, 3), 3);
-    assert_int_equal(provider_host_local_max(provider_host(world->provider, "n1"), 4, 0), 0);
+    assert_int_equal(
+        provider_host_local_max(provider_host(world->provider, "n2"), 4, 3), 3);
+    assert_int_equal(
+        provider_host_local_max(provider_host(world->provider, "n1"), 4, 0), 0);
     provider_world_propose(world, LEASE, 1, "n1 0:4 n2 1:1");
-    assert_int_equal(provider_host_local_max(provider_host(world->provider, "n2"), 4, 3), 3);
-    assert_int_equal(provider_host_local_max(provider_host(world->provider, "n1"), 4, 0), 0);
+    assert_int_equal(
+        provider_host_local_max(provider_host(world->provider, "n2"), 4, 3), 3);
+    assert_int_equal(
+        provider_host_local_max(provider_host(world->provider, "n1"), 4, 0), 0);
 }
 
 /* What STATE said the provider uses must not grow before the proposal is judged. */
@@ -285,7 +292,8 @@ static void test_frozen_use_never_grows(void **state)
     ASSERT_BOOK("1 frozen: n1 3/0 1/0; n2 2/1 0/0");
     provider_set_local_used(world->provider, "n2", 4, 2); /* the job ends */
     ASSERT_BOOK("1 frozen: n1 3/0 1/0; n2 2/0 0/0");
-    assert_int_equal(provider_host_local_max(provider_host(world->provider, "n2"), 4, 2), 2);
+    assert_int_equal(
+        provider_host_local_max(provider_host(world->provider, "n2"), 4, 2), 2);
     provider_world_propose(world, LEASE, 1, "n1 3:1 n2 0:2");
     ASSERT_BOOK("2: n1 3/0 1/0; n2 0/0 2/0");
 }
@@ -306,7 +314,8 @@ static void test_frozen_lease_beside_another(void **state)
     provider_world_freeze(world, "north/a/south", 2, 1);
     assert_string_equal(provider_world_book(world, "north/a/south"),
                         "2 made frozen: n1 2/1 0/0");
-    assert_int_equal(provider_host_local_max(provider_host(world->provider, "n1"), 6, 2), 1 + 1 + 2);
+    assert_int_equal(
+        provider_host_local_max(provider_host(world->provider, "n1"), 6, 2), 1 + 1 + 2);
     provider_set_local_used(world->provider, "n1", 6, 4);
     assert_string_equal(provider_world_book(world, "north/a/south"),
                         "2 made frozen: n1 2/1 0/0");

@@ -209,7 +209,8 @@ static void test_slots_in_use_beyond_the_new_size(void **state)
     provider_world_start(world, "south", 3, "north/p/south", 2, "n1=1");
     provider_world_export(world, "p south shared n1=1");
     ASSERT_BOOK("north/p/south", "3 made: n1 0/0 3/3");
-    assert_int_equal(provider_host_local_max(provider_host(world->provider, "n1"), 4, 0), 1);
+    assert_int_equal(
+        provider_host_local_max(provider_host(world->provider, "n1"), 4, 0), 1);
     provider_world_restart(world);
     tell_hosts(world);
     ASSERT_BOOK("north/p/south", "3 made: n1 0/0 3/3");
@@ -219,7 +220,8 @@ static void test_slots_in_use_beyond_the_new_size(void **state)
     ASSERT_BOOK("north/p/south", "5 made: n1 0/0 1/1");
     provider_world_end(world, "south", 3);
     ASSERT_BOOK("north/p/south", "5 made: n1 0/0 1/0");
-    assert_int_equal(provider_host_local_max(provider_host(world->provider, "n1"), 4, 0), 3);
+    assert_int_equal(
+        provider_host_local_max(provider_host(world->provider, "n1"), 4, 0), 3);
 }
 
 static void test_type_changes(void **state)
@@ -229,11 +231,13 @@ static void test_type_changes(void **state)
     provider_set_local_used(world->provider, "n1", 4, 2);
     provider_world_export(world, "p south exclusive n1=4");
     ASSERT_BOOK("north/p/south", "2: n1 0/0 2/0");
-    assert_int_equal(provider_host_local_max(provider_host(world->provider, "n1"), 4, 2), 2);
+    assert_int_equal(
+        provider_host_local_max(provider_host(world->provider, "n1"), 4, 2), 2);
     provider_set_local_used(world->provider, "n1", 4, 1);
     provider_world_tick(world, 0);
     ASSERT_BOOK("north/p/south", "3: n1 0/0 3/0");
-    assert_int_equal(provider_host_local_max(provider_host(world->provider, "n1"), 4, 1), 1);
+    assert_int_equal(
+        provider_host_local_max(provider_host(world->provider, "n1"), 4, 1), 1);
     provider_set_local_used(world->provider, "n1", 4, 0);
     provider_world_tick(world, 0);
     ASSERT_BOOK("north/p/south", "4: n1 0/0 4/0");
@@ -319,7 +323,8 @@ static void test_withdrawal(void **state)
     provider_world_start(world, "south", 2, "north/p/south", 2, "n1=1 n2=1");
     provider_world_export(world, "");
     ASSERT_BOOK("north/p/south", "3 made withdrawn: n1 0/0 3/3; n2 0/0 1/1");
-    assert_int_equal(provider_host_local_max(provider_host(world->provider, "n1"), 4, 0), 1);
+    assert_int_equal(
+        provider_host_local_max(provider_host(world->provider, "n1"), 4, 0), 1);
     /* Nothing moves to the consumer any more. */
     provider_world_propose(world, "north/p/south", 3, "n1 0:3 n2 0:1");
     ASSERT_BOOK("north/p/south", "3 made withdrawn: n1 0/0 3/3; n2 0/0 1/1");
@@ -426,7 +431,8 @@ static void test_host_shrinks(void **state)
     provider_world_tick(world, 0);
     /* 3 run where there is room for 2: nothing is stopped, nothing starts. */
     ASSERT_BOOK("north/p/south", "3 made: n1 0/0 2/2");
-    assert_int_equal(provider_host_local_max(provider_host(world->provider, "n1"), 2, 1), 1);
+    assert_int_equal(
+        provider_host_local_max(provider_host(world->provider, "n1"), 2, 1), 1);
     provider_world_end(world, "south", 1);
     ASSERT_BOOK("north/p/south", "4 made: n1 1/1 1/0");
     provider_set_local_used(world->provider, "n1", 4, 1);
@@ -468,9 +474,11 @@ static void test_exclusive_slots_sent_home(void **state)
 {
     struct provider_world *world = *state;
     provider_world_export(world, "p south exclusive n1=3");
-    assert_int_equal(provider_host_local_max(provider_host(world->provider, "n1"), 4, 0), 1);
+    assert_int_equal(
+        provider_host_local_max(provider_host(world->provider, "n1"), 4, 0), 1);
     provider_world_propose(world, "north/p/south", 1, "n1 3:0");
-    assert_int_equal(provider_host_local_max(provider_host(world->provider, "n1"), 4, 0), 4);
+    assert_int_equal(
+        provider_host_local_max(provider_host(world->provider, "n1"), 4, 0), 4);
     provider_set_local_used(world->provider, "n1", 4, 2);
     provider_world_tick(world, 0);
     ASSERT_BOOK("north/p/south", "2: n1 3/1 0/0");
@@ -492,7 +500,8 @@ static void test_withheld(void **state)
                         "1: n1 0/0 0/0; n2 0/0 0/0");
     assert_string_equal(provider_world_state(world, "north/spare/south")->withheld,
                         "no account");
-    assert_int_equal(provider_host_local_max(provider_host(world->provider, "n1"), 4, 0), 4);
+    assert_int_equal(
+        provider_host_local_max(provider_host(world->provider, "n1"), 4, 0), 4);
     assert_int_equal(
         provider_world_start(world, "south", 1, "north/spare/south", 1, "n1=1"),
         PROVIDER_REFUSED);
