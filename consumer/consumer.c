@@ -181,6 +181,21 @@ void consumer_host_at(const struct consumer *consumer, int index,
     };
 }
 
+void consumer_count_slots(const struct consumer *consumer, int *n_held, int *n_idle)
+{
+    *n_held = *n_idle = 0;
+    for (int i = 0; i < consumer->contracts.count; i++) {
+        const struct contract *contract = consumer->contracts.items[i];
+        bool is_open = may_start(consumer, contract);
+        for (int k = 0; k < contract->latest.n_hosts; k++) {
+            const struct host_split *split = &contract->latest.hosts[k];
+            int n_left = split->consumer - (contract->used[k] - contract->yielded[k]);
+            *n_held += split->consumer;
+            *n_idle += is_open && !split->is_down && n_left > 0 ? n_left : 0;
+        }
+    }
+}
+
 uint64_t consumer_changes(const struct consumer *consumer)
 {
     return consumer->contracts.n_changes;

@@ -63,6 +63,8 @@ struct consumer_host {
 int consumer_count_hosts(const struct consumer *consumer);
 void consumer_host_at(const struct consumer *consumer, int index,
                       struct consumer_host *host);
+/* Slots held on all of them, and those that no attempt uses where jobs may start. */
+void consumer_count_slots(const struct consumer *consumer, int *n_held, int *n_idle);
 
 /* Grows whenever contracts may give other memory or resources than before. */
 uint64_t consumer_changes(const struct consumer *consumer);

@@ -2,8 +2,6 @@
 /* row.c: see row.h. */
 #include "model/row.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "model/field.h"
@@ -84,30 +82,53 @@ void row_restore(struct row *row)
     }
 }
 
+/* Appends a blank and the bytes, as far as there is room, and returns the length. */
+static size_t put_bytes(char *key, size_t used, const char *bytes, size_t length)
+{
+    size_t room = ROW_KEY_SIZE - 1 - used;
+    if (room == 0) {
+        return used;
+    }
+    length = length < room ? length : room - 1;
+    key[used] = ' ';
+    memcpy(key + used + 1, bytes, length);
+    key[used + 1 + length] = '\0';
+    return used + 1 + length;
+}
+
+/* With leading zeros: keys are compared as texts. snprintf would take a third of the
+ * time of a simulated disk. */
+static size_t put_number(char *key, size_t used, uint64_t number, size_t width)
+{
+    char digits[20];
+    size_t at = sizeof(digits);
+    for (; number > 0 || sizeof(digits) - at < width; number /= 10) {
+        digits[--at] = (char)('0' + number % 10);
+    }
+    return put_bytes(key, used, digits + at, sizeof(digits) - at);
+}
+
 /* Appends a field to the key and returns the key's length. */
 static size_t put_key(const struct field *field, const char *record, char *key,
                       size_t used)
 {
-    int length;
     if (field->kind == FIELD_TEXT) {
-        length = snprintf(key + used, ROW_KEY_SIZE - used, " %s",
-                          (const char *)field_pointer(field, record));
-    } else {
-        length = snprintf(key + used, ROW_KEY_SIZE - used, " %020" PRIu64,
-                          (uint64_t)field_number(field, record));
+        const char *text = field_pointer(field, record);
+        return put_bytes(key, used, text, strlen(text));
     }
-    if (field->kind == FIELD_JOB_KEY) {
-        length += snprintf(key + used + length, ROW_KEY_SIZE - used - (size_t)length,
-                           " %07d", field_count(field, record));
-    }
-    used += (size_t)length;
-    return used < ROW_KEY_SIZE ? used : ROW_KEY_SIZE - 1;
+    used = put_number(key, used, (uint64_t)field_number(field, record), 20);
+    return field->kind == FIELD_JOB_KEY
+               ? put_number(key, used, (uint64_t)field_count(field, record), 7)
+               : used;
 }
 
 void row_key(const struct row *row, char key[ROW_KEY_SIZE])
 {
     const struct schema *schema = schema_row_kinds[row->kind];
-    size_t used = (size_t)snprintf(key, ROW_KEY_SIZE, "%02d", (int)row->kind);
+    const char kind[] = {(char)('0' + row->kind / 10), (char)('0' + row->kind % 10)};
+    size_t used = sizeof(kind);
+    memcpy(key, kind, sizeof(kind));
+    key[used] = '\0';
     for (int i = 0; i < schema->n_fields && schema->fields[i].is_key; i++) {
         used = put_key(&schema->fields[i], row_record_of(row), key, used);
     }

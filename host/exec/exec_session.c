@@ -9,6 +9,8 @@
 #include <string.h>
 #include <utlist.h>
 
+#include "base/digits.h"
+
 enum {
     SILENCE_MS = 10000,
     CONNECT_AGAIN_MS = 100, /* there is no connection: HELLO waits for one */
@@ -251,8 +253,10 @@ void exec_session_unsent(struct exec_session *session, const struct msg *msg,
 
 static void format_name(const struct run_id *id, char *name)
 {
-    snprintf(name, EXEC_SESSION_RUN_NAME_SIZE, "%.*s.%" PRIu64, NAME_SIZE - 1, id->site,
-             id->attempt);
+    size_t length = strnlen(id->site, NAME_SIZE - 1);
+    memcpy(name, id->site, length);
+    name[length] = '.';
+    digits_write(name + length + 1, (int64_t)id->attempt);
 }
 
 void exec_session_add(struct exec_session *session, struct host_run *run,

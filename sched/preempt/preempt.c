@@ -134,6 +134,10 @@ static bool preempt_for(struct preempt *preempt, int index, uint64_t job,
         plan->is_cut = true;
         return false;
     }
+    if (plan->claims == NULL) { /* most plans have none */
+        plan->claims = arena_alloc(preempt->arena, (size_t)preempt->snapshot->max_jobs,
+                                   sizeof(*plan->claims));
+    }
     struct preempt_claim *claim = &plan->claims[plan->n_claims];
     if (!choose(preempt, class, claim)) {
         return false;
@@ -302,8 +306,6 @@ struct preempt *preempt_new(struct arena *arena, const struct place_snapshot *pl
                                       sizeof(*preempt->free_slots));
     preempt->first_host =
         arena_alloc(arena, (size_t)preempt->state->n_groups, sizeof(int));
-    preempt->plan.claims =
-        arena_alloc(arena, (size_t)snapshot->max_jobs, sizeof(struct preempt_claim));
     preempt->plan.jobs = snapshot->jobs;
     preempt->plan.next_ms = INT64_MAX;
     return preempt;

@@ -7,22 +7,30 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "base/digits.h"
 #include "model/job_id.h"
 
 enum { RESTORED_BEGINS = 1000 };
 
-static void format_submission(char *key, const char *site, uint64_t id)
+static void format_number(char *key, const char *site, uint64_t id)
 {
-    snprintf(key, INVARIANTS_KEY_SIZE, "%s %" PRIu64, site, id);
+    char digits[DIGITS_SIZE];
+
+    digits_write(digits, (int64_t)id);
+    invariant_state_key(key, site, digits, NULL);
 }
 
 static void format_job(char *key, const char *site, uint64_t id, int index)
 {
+    char name[3 * DIGITS_SIZE];
+    size_t length = digits_write(name, (int64_t)id);
+
     if (index) {
-        snprintf(key, INVARIANTS_KEY_SIZE, "%s %" PRIu64 "[%d]", site, id, index);
-    } else {
-        format_submission(key, site, id);
+        name[length++] = '[';
+        length += digits_write(name + length, index);
+        memcpy(name + length, "]", 2);
     }
+    invariant_state_key(key, site, name, NULL);
 }
 
 static struct seen_submission *find_submission(const struct invariants *invariants,
@@ -30,7 +38,7 @@ static struct seen_submission *find_submission(const struct invariants *invarian
 {
     char key[INVARIANTS_KEY_SIZE];
 
-    format_submission(key, site, id);
+    format_number(key, site, id);
     return invariant_state_find(invariants->submissions, key);
 }
 
@@ -61,7 +69,7 @@ static bool see_submission(struct invariants *invariants, const char *site,
     char key[INVARIANTS_KEY_SIZE];
     struct seen_submission *seen;
 
-    format_submission(key, site, row->id);
+    format_number(key, site, row->id);
     if (invariant_state_find(invariants->submissions, key)) {
         return invariant_state_fail(text, "job %s was put on record twice", key);
     }
@@ -160,11 +168,6 @@ void invariant_job_restored(struct invariants *invariants, const char *site,
     invariant_host_restored(invariants, site);
 }
 
-static void format_attempt(char *key, const char *site, uint64_t attempt)
-{
-    snprintf(key, INVARIANTS_KEY_SIZE, "%s %" PRIu64, site, attempt);
-}
-
 void invariant_job_exited(struct invariants *invariants, const struct run_id *run,
                           int status)
 {
@@ -172,7 +175,7 @@ void invariant_job_exited(struct invariants *invariants, const struct run_id *ru
     char key[INVARIANTS_KEY_SIZE];
     struct seen_exits *seen;
 
-    format_attempt(key, run->site, run->attempt);
+    format_number(key, run->site, run->attempt);
     seen = invariant_state_see(&invariants->exits, key, sizeof *seen);
     seen->codes[code / 8] |= (uint8_t)(1U << code % 8);
 }
@@ -194,7 +197,7 @@ static bool check_exit(const struct invariants *invariants, const char *site,
     if (!is_of_process || code < 0 || code > 255) {
         return true;
     }
-    format_attempt(key, site, row->attempt);
+    format_number(key, site, row->attempt);
     seen = invariant_state_find(invariants->exits, key);
     return (seen && (seen->codes[code / 8] >> code % 8 & 1) != 0) ||
            invariant_state_fail(

@@ -4,9 +4,9 @@
  */
 #include "sim/invariant/invariant_state.h"
 
-#include <stdio.h>
 #include <string.h>
 
+#include "base/digits.h"
 #include "consumer/consumer.h"
 #include "model/exported_resources.h"
 #include "provider/provider.h"
@@ -25,11 +25,12 @@ static struct seen_supply *see_supply(struct summing *summing, const char *resou
                                       const char *owner, int number,
                                       int64_t total_milli)
 {
-    char key[INVARIANTS_KEY_SIZE];
+    char key[INVARIANTS_KEY_SIZE], of[INVARIANTS_KEY_SIZE], digits[DIGITS_SIZE];
     struct seen_supply *supply;
 
-    snprintf(key, sizeof key, "%s %s %s %d", summing->site->config->name, resource,
-             owner, number);
+    digits_write(digits, number);
+    invariant_state_key(of, resource, owner, digits);
+    invariant_state_key(key, summing->site->config->name, of, NULL);
     supply = invariant_state_see(&summing->invariants->supplies, key, sizeof *supply);
     if (!supply->is_summed) {
         supply->is_summed = true;

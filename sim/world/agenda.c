@@ -20,9 +20,18 @@ static void swap(struct agenda_item *a, struct agenda_item *b)
     *b = held;
 }
 
+void agenda_release_sent(struct sent *sent)
+{
+    if (sent && --sent->n_users == 0) {
+        effects_release(&sent->effects);
+        free(sent);
+    }
+}
+
 void agenda_free_posted(struct posted *posted)
 {
     if (posted) {
+        agenda_release_sent(posted->sent);
         arena_release(&posted->arena);
         free(posted);
     }

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "model/msg.h"
+#include "model/effect.h"
 
 enum agenda_kind {
     AGENDA_MESSAGE,       /* daemon to daemon */
@@ -37,10 +37,19 @@ struct agenda_item {
     struct posted *posted; /* of a message */
 };
 
+/* The effects of a batch that was committed, as long as one of its messages is in
+ * transit. */
+struct sent {
+    struct effects effects;
+    int n_users;
+};
+void agenda_release_sent(struct sent *sent);
+
 /* A message in transit. */
 struct posted {
-    struct arena arena;
-    struct msg msg;
+    const struct msg *msg;
+    struct sent *sent;  /* the batch that has it; NULL: it is a copy, in ... */
+    struct arena arena; /* ... this arena */
 };
 void agenda_free_posted(struct posted *posted);
 

@@ -27,7 +27,7 @@ static struct peer sender(const struct world *world, const struct agenda_item *i
 
 static void deliver(struct world *world, const struct agenda_item *item)
 {
-    const struct msg *msg = &item->posted->msg;
+    const struct msg *msg = item->posted->msg;
 
     if (item->kind == AGENDA_TO_HOST) {
         executor_message(world->hosts[item->to].executor, msg, world->now_ms);

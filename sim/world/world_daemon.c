@@ -68,11 +68,12 @@ static void trace_line(struct world *world, int daemon, const char *line)
     world->trace(world->trace_arg, world->now_ms - world->options.start_ms, text);
 }
 
-static void carry_out(struct world *world, int daemon, const struct effect *effect)
+static void carry_out(struct world *world, int daemon, const struct effect *effect,
+                      struct sent *sent)
 {
     switch (effect->kind) {
     case EFFECT_SEND:
-        world_net_send(world, daemon, &effect->send.to, &effect->send.msg);
+        world_net_send(world, daemon, effect, sent);
         break;
     case EFFECT_WRITE:
         agenda_add(&world->agenda, (struct agenda_item){.at_ms = world->now_ms,
@@ -157,31 +158,33 @@ static void check(struct world *world, int daemon, bool is_restarted)
 static void finish_batch(struct world *world, int daemon, bool is_restarted)
 {
     struct world_batch *batch = &world->batches[daemon];
-    struct effects effects = batch->effects;
+    struct sent *sent = mem_alloc(1, sizeof *sent);
+    const struct effects *effects = &sent->effects;
     bool is_crash = rng_below(&world->rng, 10000) < world->options.crash_in_10000 &&
                     !is_deposed(world, daemon);
-    int n_done = effects.count;
+    int n_done = batch->effects.count;
 
     /* its messages may begin the next batch */
+    *sent = (struct sent){.effects = batch->effects, .n_users = 1};
     effects_init(&batch->effects);
     batch->is_open = false;
     batch->n_events = 0;
     if (is_crash && rng_percent(&world->rng, 50)) {
         n_done = 0; /* before the commit */
     } else {
-        store_all(world, daemon, &effects);
+        store_all(world, daemon, effects);
         if (is_crash) {
-            n_done = (int)rng_below(&world->rng, effects.count + 1);
+            n_done = (int)rng_below(&world->rng, effects->count + 1);
         }
     }
     for (int i = 0; i < n_done; i++) {
-        carry_out(world, daemon, &effects.items[i]);
+        carry_out(world, daemon, &effects->items[i], sent);
     }
     if (is_crash) {
         world_daemon_crash(world, daemon,
                            rng_below(&world->rng, world->options.down_max_ms + 1));
     }
-    effects_release(&effects);
+    agenda_release_sent(sent);
     world_state_note_wake(world, daemon);
     check(world, daemon, is_restarted);
 }

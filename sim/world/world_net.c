@@ -15,6 +15,7 @@ enum { CODEC_EVERY = 16 };
 static bool pass_codec(struct world *world, const struct msg *msg, bool is_to_broker,
                        struct posted *posted)
 {
+    struct msg *arrived = arena_alloc(&posted->arena, 1, sizeof *arrived);
     uint8_t *bytes = NULL;
     size_t length;
     struct err err;
@@ -25,13 +26,14 @@ static bool pass_codec(struct world *world, const struct msg *msg, bool is_to_br
                             msg_kind_name(msg->kind), err.text);
     } else if (codec_relay_decode(&posted->arena, bytes, length,
                                   is_to_broker ? broker_messages_is_relayed : NULL,
-                                  &posted->msg, &err)) {
+                                  arrived, &err)) {
         world_state_violate(world, "a %s cannot be decoded: %s",
                             msg_kind_name(msg->kind), err.text);
     } else {
         is_well = true;
     }
     free(bytes);
+    posted->msg = arrived;
     return is_well;
 }
 
@@ -41,8 +43,9 @@ static bool is_with_deposed(const struct world *world, int daemon)
     return world->deposed.exists && world->sites[daemon - 1].is_with_deposed;
 }
 
-static void post(struct world *world, const struct msg *msg, enum agenda_kind kind,
-                 int from, int to, int64_t at_ms)
+/* `sent`: the batch that has the message; NULL: it has to be copied. */
+static void post(struct world *world, const struct msg *msg, struct sent *sent,
+                 enum agenda_kind kind, int from, int to, int64_t at_ms)
 {
     struct posted *posted = mem_alloc(1, sizeof *posted);
     bool is_relayed = kind == AGENDA_MESSAGE && broker_messages_is_relayed(msg->kind);
@@ -53,8 +56,15 @@ static void post(struct world *world, const struct msg *msg, enum agenda_kind ki
             agenda_free_posted(posted);
             return;
         }
+    } else if (sent) {
+        posted->msg = msg;
+        posted->sent = sent;
+        sent->n_users++;
     } else {
-        msg_copy(&posted->arena, msg, &posted->msg);
+        struct msg *copy = arena_alloc(&posted->arena, 1, sizeof *copy);
+
+        msg_copy(&posted->arena, msg, copy);
+        posted->msg = copy;
     }
     agenda_add(&world->agenda,
                (struct agenda_item){.at_ms = at_ms,
@@ -78,7 +88,8 @@ static bool is_by_chance(struct world *world, int in_10000)
 }
 
 /* Between a site and the broker, messages may be lost, delayed and repeated. */
-static void post_far(struct world *world, const struct msg *msg, int from, int to)
+static void post_far(struct world *world, const struct msg *msg, struct sent *sent,
+                     int from, int to)
 {
     int copies = 1 + is_by_chance(world, world->options.repeat_in_10000);
 
@@ -96,7 +107,7 @@ static void post_far(struct world *world, const struct msg *msg, int from, int t
         if (is_by_chance(world, world->options.loss_in_10000)) {
             world->counts.lost++;
         } else {
-            post(world, msg, AGENDA_MESSAGE, from, to,
+            post(world, msg, sent, AGENDA_MESSAGE, from, to,
                  world->now_ms + world->options.delay_ms + delay);
         }
     }
@@ -140,14 +151,16 @@ static int64_t arrival_ms(const struct world *world, const struct world_host *ho
     return *last_ms;
 }
 
-void world_net_send(struct world *world, int daemon, const struct peer *to,
-                    const struct msg *msg)
+void world_net_send(struct world *world, int daemon, const struct effect *effect,
+                    struct sent *sent)
 {
+    const struct peer *to = &effect->send.to;
+    const struct msg *msg = &effect->send.msg;
     int target;
 
     switch (to->kind) {
     case PEER_BROKER:
-        post_far(world, msg, daemon, BROKER);
+        post_far(world, msg, sent, daemon, BROKER);
         break;
     case PEER_SITE:
         target = world_state_find_site(world, to->name);
@@ -156,7 +169,7 @@ void world_net_send(struct world *world, int daemon, const struct peer *to,
                                      msg->contract.epoch);
         }
         if (target >= 0) {
-            post_far(world, msg, daemon, target + 1);
+            post_far(world, msg, sent, daemon, target + 1);
         }
         break;
     case PEER_HOST:
@@ -164,7 +177,7 @@ void world_net_send(struct world *world, int daemon, const struct peer *to,
         if (target >= 0) {
             struct world_host *host = &world->hosts[target];
 
-            post(world, msg, AGENDA_TO_HOST, daemon, target,
+            post(world, msg, sent, AGENDA_TO_HOST, daemon, target,
                  arrival_ms(world, host, &host->to_ms));
         } else {
             world_state_violate(world, "a message to a host that is not there");
@@ -185,6 +198,6 @@ void world_net_send_from_host(struct world *world, int host, const struct msg *m
 {
     struct world_host *from = &world->hosts[host];
 
-    post(world, msg, AGENDA_FROM_HOST, host, from->site + 1,
+    post(world, msg, NULL, AGENDA_FROM_HOST, host, from->site + 1,
          arrival_ms(world, from, &from->from_ms));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* world_net.h: messages between the daemons and hosts of a world: they are copied, and
- * a part of them is encoded and decoded, which must give the same.
+/* world_net.h: messages between the daemons and hosts of a world. A part of them is
+ * encoded and decoded, which must give the same.
  * Between a site and the broker it may be delayed, repeated or lost. Between a site and
  * its hosts nothing is lost.
  *
@@ -10,8 +10,9 @@
 
 #include "sim/world/world_state.h"
 
-void world_net_send(struct world *world, int daemon, const struct peer *to,
-                    const struct msg *msg);
+/* Sends the message of an effect of a batch that the daemon has committed. */
+void world_net_send(struct world *world, int daemon, const struct effect *effect,
+                    struct sent *sent);
 void world_net_send_from_host(struct world *world, int host, const struct msg *msg);
 
 #endif

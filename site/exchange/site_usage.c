@@ -28,13 +28,9 @@ static void read_own(const struct site_usage_parts *parts, struct msg_usage *usa
 
 static void read_borrowed(const struct site_usage_parts *parts, struct msg_usage *usage)
 {
-    for (int i = 0; i < consumer_count_hosts(parts->consumer); i++) {
-        struct consumer_host host;
-        consumer_host_at(parts->consumer, i, &host);
-        usage->n_borrowed += host.n_held;
-        usage->n_idle +=
-            host.is_open && host.n_held > host.n_used ? host.n_held - host.n_used : 0;
-    }
+    int n_idle;
+    consumer_count_slots(parts->consumer, &usage->n_borrowed, &n_idle);
+    usage->n_idle += n_idle;
 }
 
 static struct msg_job_counts read_jobs(const struct job_table *jobs)
