@@ -98,11 +98,12 @@
       "Waiting until the jobs that it preempts are suspended",                         \
       "wait: the job starts once they are suspended")                                  \
     X(REASON_SPAN_LARGE, "shape_large",                                                \
-      "The job's span or same section cannot be met even if all hosts were idle: %s",  \
-      "request fewer slots (-n), other hosts (-m), or change span or same (-R)")       \
+      "The job's span, same or cu section cannot be met even if all hosts were idle: " \
+      "%s",                                                                            \
+      "request fewer slots (-n), other hosts (-m), or change these sections (-R)")     \
     X(REASON_SPAN, "shape",                                                            \
-      "The free slots do not meet the job's span or same section: %s",                 \
-      "wait until other jobs on its hosts end, or change span or same (-R)")           \
+      "The free slots do not meet the job's span, same or cu section: %s",             \
+      "wait until other jobs on its hosts end, or change these sections (-R)")         \
     X(REASON_BUSY, "busy", "All slots of the hosts that the job may use are occupied", \
       "wait until other jobs on its hosts end")
 
@@ -143,6 +144,7 @@ struct pending_reason_span {
     int n_span;         /* of PTILE and BLOCK; 0: each host has a value of its own */
     bool is_same;       /* same[] is given */
     bool has_units;     /* cu[] is given */
+    bool has_first;     /* first execution hosts are given (-m n1!) */
     bool is_impossible; /* SPAN_LARGE: not met even if no other job ran there */
     int n_wanted;       /* slots ... */
     int n_fit;          /* ... of which so many would fit; HOST: the most on a host */

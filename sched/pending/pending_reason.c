@@ -167,9 +167,12 @@ static const char *span_name(struct arena *arena,
     if (span->is_same) {
         text = arena_printf(arena, "%s%ssame[]", text, text[0] != '\0' ? " " : "");
     }
-    return !span->has_units
-               ? text
-               : arena_printf(arena, "%s%scu[]", text, text[0] != '\0' ? " " : "");
+    if (span->has_units) {
+        text = arena_printf(arena, "%s%scu[]", text, text[0] != '\0' ? " " : "");
+    }
+    return !span->has_first ? text
+                            : arena_printf(arena, "%s%sfirst execution host", text,
+                                           text[0] != '\0' ? ", " : "");
 }
 
 /* "no host has 8 free slots (span[hosts=1]); most free: n3 with 6", "4 of 8 slots have

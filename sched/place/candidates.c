@@ -21,7 +21,7 @@ struct view_key {
     const struct host_list *host_list;
     const struct place_filter *filter;
     const struct rusage_request *rusage; /* NULL: it reserves nothing */
-    uint64_t is_exclusive;
+    uint32_t is_exclusive, has_first;
 };
 
 struct candidates_entry {
@@ -131,9 +131,37 @@ static const struct place_filter *filter_of(const struct place_class *class,
     return rusage != NULL && rusage->filter != NULL ? rusage->filter : class->filter;
 }
 
-const struct place_span *candidates_span(const struct candidates *view)
+bool candidates_has_first(const struct place_snapshot *snapshot,
+                          const struct place_class *class)
 {
-    return view->filter != NULL ? view->filter->span : NULL;
+    return class->grow == NULL && /* it has its first host */
+           ((class->host_list != NULL && class->host_list->has_first) ||
+            queue_has_first(&snapshot->queues[class->queue]));
+}
+
+/* How slots have to lie, with the first hosts of the job's list, or else its queue's.
+ */
+static const struct place_span *span_with_first(const struct place_state *state,
+                                                const struct place_class *class,
+                                                const struct place_span *of_filter)
+{
+    const struct place_snapshot *snapshot = state->snapshot;
+    const struct host_list *list = class->host_list;
+    struct place_span *span = arena_alloc(state->arena, 1, sizeof(*span));
+    bool *is_first =
+        arena_alloc(state->arena, (size_t)snapshot->n_hosts + 1, sizeof(bool));
+    bool is_own = list != NULL && list->has_first;
+    if (of_filter != NULL) {
+        *span = *of_filter;
+    }
+    for (int i = 0; i < snapshot->n_hosts; i++) {
+        const struct place_host *host = &snapshot->hosts[i];
+        is_first[i] = is_own ? host_list_is_first(list, host->name, host->site)
+                             : queue_is_first(&snapshot->queues[class->queue],
+                                              host->name, host->site);
+    }
+    span->is_first = is_first;
+    return span;
 }
 
 /* Hosts of a group come one after the other. */
@@ -324,6 +352,10 @@ static void view_init(struct place_state *state, const struct place_class *class
     view->filter = key->filter;
     view->is_exclusive = class->is_exclusive;
     view->rusage = key->rusage;
+    view->span = key->filter != NULL ? key->filter->span : NULL;
+    if (key->has_first) {
+        view->span = span_with_first(state, class, view->span);
+    }
     view->eligible = eligible_find(state->eligible, state, &terms);
     view->failed_slots = INT_MAX;
     view->verdict.n_hosts = n_hosts;
@@ -378,6 +410,7 @@ static struct candidates *common_view(struct place_state *state,
         .filter = filter_of(class, rusage),
         .rusage = rusage,
         .is_exclusive = class->is_exclusive,
+        .has_first = candidates_has_first(state->snapshot, class),
     };
     struct candidates_entry *entry = state->last_view;
     if (entry != NULL && memcmp(&entry->key, &key, sizeof(key)) == 0) {

@@ -44,6 +44,7 @@ struct candidate_group {
 struct candidates {
     int queue; /* of the class that was the first to ask */
     const struct place_filter *filter;
+    const struct place_span *span; /* the filter's, with first hosts; NULL: anywhere */
     bool is_exclusive;
     const struct rusage_request *rusage; /* NULL: it reserves nothing */
     const struct eligible *eligible;
@@ -73,8 +74,9 @@ int64_t candidates_next_ms(const struct place_state *state,
  * asks for them. */
 struct candidates *candidates_of(struct place_state *state,
                                  const struct place_class *class, int alternative);
-/* How its jobs' slots have to lie; NULL: anywhere. */
-const struct place_span *candidates_span(const struct candidates *view);
+/* True if the first host of the class's jobs is one of certain hosts (-m n1!). */
+bool candidates_has_first(const struct place_snapshot *snapshot,
+                          const struct place_class *class);
 
 /* Slots are as another moment has them: all candidates are found again. */
 void candidates_forget(struct place_state *state);

@@ -248,7 +248,7 @@ static int take_with_span(struct place_alloc *alloc, const struct candidates *vi
                           struct place_start *start, const struct limit **limit)
 {
     enum { FEW = 16 };
-    const struct place_span *span = candidates_span(view);
+    const struct place_span *span = view->span;
     size_t n_most = (size_t)group->count + 1;
     struct span_context at = {alloc, view, mem_alloc(n_most, sizeof(*at.names)), limit};
     int *hosts = mem_alloc(n_most, sizeof(*hosts));
@@ -347,11 +347,10 @@ bool place_alloc(struct place_alloc *alloc, struct candidates *view,
     start->rusage = view->rusage;
     start->hosts =
         arena_alloc(alloc->state->arena, (size_t)n_most, sizeof(*start->hosts));
-    int n_slots = candidates_span(view) != NULL
-                      ? take_with_span(alloc, view, group, want, start, limit)
-                  : want->is_balanced
-                      ? take_balanced(alloc, view, group, want->max, start, limit)
-                      : take_stacked(alloc, view, group, want->max, start, limit);
+    int n_slots =
+        view->span != NULL  ? take_with_span(alloc, view, group, want, start, limit)
+        : want->is_balanced ? take_balanced(alloc, view, group, want->max, start, limit)
+                            : take_stacked(alloc, view, group, want->max, start, limit);
     settle(alloc, group, start, n_slots >= want->min, want->is_exclusive);
     return n_slots >= want->min;
 }

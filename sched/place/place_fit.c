@@ -195,7 +195,7 @@ static int count_fitting(const struct place_pass *pass, const struct candidates 
             .arg = &at,
             .pieces = mem_alloc(n_hosts + 1, sizeof(*request.pieces)),
         };
-        int n_fit = place_span_fit(candidates_span(view), &request);
+        int n_fit = place_span_fit(view->span, &request);
         most = n_fit > most ? n_fit : most;
         free(request.pieces);
     }
@@ -223,7 +223,7 @@ static int least_on(const struct place_span *span, int host, int n_slots)
 static void look_at_free(const struct place_pass *pass, const struct candidates *view,
                          int n_slots, struct pending_verdict *verdict)
 {
-    const struct place_span *span = candidates_span(view);
+    const struct place_span *span = view->span;
     const struct place_host *hosts = pass->snapshot->hosts;
     int most = 0;
     for (int i = 0; i < view->n_groups; i++) {
@@ -259,7 +259,7 @@ static void look_at_free(const struct place_pass *pass, const struct candidates 
 static bool explain_span(const struct place_pass *pass, const struct candidates *view,
                          int n_slots, int n_free, struct pending_verdict *verdict)
 {
-    const struct place_span *span = candidates_span(view);
+    const struct place_span *span = view->span;
     if (span == NULL) {
         return false;
     }
@@ -274,6 +274,7 @@ static bool explain_span(const struct place_pass *pass, const struct candidates 
         .n_span = span->n_slots,
         .is_same = span->n_same > 0,
         .has_units = span->units != NULL,
+        .has_first = span->is_first != NULL,
         .is_impossible = is_impossible,
         .n_wanted = n_slots,
         .n_fit = n_fit,

@@ -92,7 +92,7 @@ struct preempt_candidates *preempt_candidates_of(struct preempt_running *running
     *view = (struct preempt_candidates){.order = order,
                                         .allowed = allowed,
                                         .rusage = rusage,
-                                        .span = candidates_span(candidates),
+                                        .span = candidates->span,
                                         .reason.n_queues = order->n_queues,
                                         .next_ms = INT64_MAX,
                                         .next = order->candidates};

@@ -72,6 +72,7 @@ void host_list_set(struct arena *arena, const struct queue_term *terms, int n_te
     make_buckets(arena, list, n_terms);
     for (int i = 0; i < n_terms; i++) {
         list->has_preferences = list->has_preferences || terms[i].preference > 0;
+        list->has_first = list->has_first || terms[i].is_first;
         if (terms[i].kind == QUEUE_HOST || terms[i].kind == QUEUE_HOST_AT) {
             add_name(list, &terms[i]);
         } else {
@@ -124,6 +125,17 @@ bool host_list_allows(const struct host_list *list, const char *host, const char
         *preference = others_preference;
     }
     return is_named || is_other || list->is_any;
+}
+
+bool host_list_is_first(const struct host_list *list, const char *host,
+                        const char *site)
+{
+    bool is_first = false;
+    for (int i = 0; i < list->n_terms; i++) {
+        const struct queue_term *term = &list->terms[i];
+        is_first = is_first || (term->is_first && queue_term_covers(term, host, site));
+    }
+    return is_first;
 }
 
 bool host_list_avoids(const struct host_list *list, const char *host)

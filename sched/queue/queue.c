@@ -103,16 +103,23 @@ int queue_term_read(struct arena *arena, const struct groups *groups, const char
     if (word[0] == '~') {
         return read_own(groups, name + 1, QUEUE_NOT_HOST, term, err);
     }
-    if (length > 0 && word[length - 1] == '!') {
-        return err_set(err, ERR_UNBUILT,
-                       "\"%s\": first execution hosts are not supported yet", word);
+    if (length > 1 && word[length - 1] == '!') {
+        term->is_first = true;
+        name[length - 1] = '\0';
     }
     int code = take_preference(name, &term->preference, err);
     if (code != 0) {
         return code;
     }
+    if (term->is_first && term->preference > 0) {
+        return err_set(err, ERR_PARSE, "\"%s\": expected either +N or !", word);
+    }
     for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]); i++) {
         if (strcasecmp(name, keywords[i].word) == 0) {
+            if (term->is_first) {
+                return err_set(err, ERR_PARSE,
+                               "\"%s\": expected hosts or host groups before !", word);
+            }
             term->kind = keywords[i].kind;
             return 0;
         }
@@ -363,11 +370,32 @@ bool queue_same_terms(const struct queue_config *a, const struct queue_config *b
         bool has_name = left->kind != QUEUE_ALL && left->kind != QUEUE_OTHERS &&
                         left->kind != QUEUE_ALL_REMOTE;
         if (left->kind != right->kind || left->preference != right->preference ||
+            left->is_first != right->is_first ||
             (has_name && strcmp(left->name, right->name) != 0)) {
             return false;
         }
     }
     return a->n_terms == b->n_terms;
+}
+
+bool queue_has_first(const struct queue_config *queue)
+{
+    bool has_first = false;
+    for (int i = 0; i < queue->n_terms; i++) {
+        has_first = has_first || queue->terms[i].is_first;
+    }
+    return has_first;
+}
+
+bool queue_is_first(const struct queue_config *queue, const char *host,
+                    const char *site)
+{
+    bool is_first = false;
+    for (int i = 0; i < queue->n_terms; i++) {
+        const struct queue_term *term = &queue->terms[i];
+        is_first = is_first || (term->is_first && queue_term_covers(term, host, site));
+    }
+    return is_first;
 }
 
 static bool is_remote(const struct queue_term *term)

@@ -15,6 +15,10 @@
  * If the job has a preference for any host, only the job's preferences count, not the
  * queue's.
  *
+ * n1! in either list makes a host, or the hosts of a group, a candidate for the first
+ * execution host: the first host of a job is one of those. If the job names any, the
+ * queue's do not count.
+ *
  * JOB_ACCEPT_INTERVAL: the time for which a host gets no further job after one was
  * dispatched to it, by any queue.
  *
@@ -59,6 +63,7 @@ struct queue_term {
     enum queue_term_kind kind;
     const char *name; /* "" if the kind has no name */
     int preference;
+    bool is_first;                /* a job's first host may be one of these */
     const struct name_set *hosts; /* the hosts of a group */
 };
 
@@ -95,8 +100,8 @@ struct queue_config {
     struct queue_rules rules;
 };
 
-/* Parses one word of a list: "all", "n1+2", "~n1", "n1@north", a group. A name that is
- * not a group is assumed to be a host. */
+/* Parses one word of a list: "all", "n1+2", "n1!", "~n1", "n1@north", a group. A name
+ * that is not a group is assumed to be a host. */
 int queue_term_read(struct arena *arena, const struct groups *groups, const char *word,
                     struct queue_term *term, struct err *err) MUST_CHECK;
 /* True if the term includes this host; `site` is "" for an own host. Not for
@@ -116,6 +121,11 @@ bool queue_allows(const struct queue_config *queue, const char *host, const char
 
 /* True if their HOSTS are the same, word for word: then both allow the same hosts with
  * the same preferences, whatever hosts there are. */
+/* True if HOSTS names first execution hosts. */
+bool queue_has_first(const struct queue_config *queue);
+/* True if the host is one of them. */
+bool queue_is_first(const struct queue_config *queue, const char *host,
+                    const char *site);
 bool queue_same_terms(const struct queue_config *a, const struct queue_config *b);
 /* True if both allow the same own hosts and name the same borrowed ones. */
 bool queue_same_hosts(const struct queue_config *a, const struct queue_config *b,
@@ -173,7 +183,7 @@ struct host_list {
     int n_wide_terms;
     struct host_list_name *by_name; /* hash table of the terms that are ... */
     size_t n_buckets; /* ... with a power of two of buckets; 0: no table */
-    bool has_preferences;
+    bool has_preferences, has_first;
     bool is_any; /* the job has no list: it may use any host */
     const char *const *avoided;
     int n_avoided;
@@ -191,6 +201,9 @@ void host_list_set(struct arena *arena, const struct queue_term *terms, int n_te
  * one if several terms match. `site` is "" for an own host. */
 bool host_list_allows(const struct host_list *list, const char *host, const char *site,
                       int *preference);
+/* True if the host is named as a first execution host. */
+bool host_list_is_first(const struct host_list *list, const char *host,
+                        const char *site);
 /* True if the job has exited on the host with a code of EXCLUDE. `list` may be NULL. */
 bool host_list_avoids(const struct host_list *list, const char *host);
 

@@ -9,11 +9,13 @@
 #include "sched/reservation/reservation_item.h"
 
 /* Its slots may not lie anywhere, or on other hosts with each of its alternatives. */
-static bool has_span(const struct place_class *class)
+static bool has_span(const struct place_snapshot *place,
+                     const struct place_class *class)
 {
     bool has_filters = class->n_rusages > 0 && class->rusages->filter != NULL;
     return class->n_slots > 1 &&
-           (has_filters || (class->filter != NULL && class->filter->span != NULL));
+           (has_filters || (class->filter != NULL && class->filter->span != NULL) ||
+            candidates_has_first(place, class));
 }
 
 bool reservation_target_has_resources(const struct reservation_pass *pass, int class)
@@ -28,7 +30,7 @@ bool reservation_target_has_resources(const struct reservation_pass *pass, int c
 
 bool reservation_target_applies(const struct reservation_pass *pass, int class)
 {
-    return has_span(&pass->place->classes[class]) ||
+    return has_span(pass->place, &pass->place->classes[class]) ||
            reservation_target_has_resources(pass, class);
 }
 
@@ -36,7 +38,8 @@ bool reservation_target_has_spans(const struct place_snapshot *place)
 {
     for (int i = 0; i < place->n_classes; i++) {
         const struct place_class *class = &place->classes[i];
-        if (has_span(class) && place->queues[class->queue].reservation.max_ms > 0) {
+        if (has_span(place, class) &&
+            place->queues[class->queue].reservation.max_ms > 0) {
             return true;
         }
     }

@@ -67,7 +67,19 @@ def test_asked():
     f.wait_state("north", job, "DONE")
     expect("~n1" in refused("north", "-m", "all ~n1", "true"), "an exclusion")
     expect("n9: no such host" in refused("north", "-m", "n9+1", "true"), "an unknown one")
-    expect("first execution" in refused("north", "-m", "n1!", "true"), "n1!")
+    expect("hosts or host groups before !" in refused("north", "-m", "all!", "true"), "all!")
+
+
+def test_first():
+    out = os.path.join(f.marks, "first.out")
+    job = submit("north", "-m", "n2! n1", "-n", "6", "-o", out, "echo $LSB_HOSTS:")
+    f.wait_state("north", job, "DONE")
+    hosts = open(out).read().split()
+    expect(hosts[0] == "n2" and hosts[-1] == "n1:", "not the host that comes first: %s" % hosts)
+    job = submit("north", "-m", "n1+5 pair!", "-n", "6", "-o", out + "2", "echo $LSB_HOSTS:")
+    f.wait_state("north", job, "DONE")
+    hosts = open(out + "2").read().split()
+    expect(hosts[0] == "n1" and hosts[-1] == "n2:", "the preferred host of the group: %s" % hosts)
 
 
 def test_range():
@@ -143,4 +155,4 @@ def setup():
 
 
 if __name__ == "__main__":
-    main(test_asked, test_range, test_exclusive, test_borrowed, shared=f, setup=setup)
+    main(test_asked, test_first, test_range, test_exclusive, test_borrowed, shared=f, setup=setup)

@@ -96,11 +96,15 @@ static void make_hosts(struct world *world)
 static int make_terms(struct world *world, struct queue_term *terms)
 {
     static const struct queue_term kinds[] = {
-        {QUEUE_ALL, "", 0, NULL},        {QUEUE_ALL_REMOTE, "", 0, NULL},
-        {QUEUE_HOST, "n1", 0, NULL},     {QUEUE_HOST, "n2", 0, NULL},
-        {QUEUE_NOT_HOST, "n1", 0, NULL}, {QUEUE_ALL_AT, "north", 0, NULL},
-        {QUEUE_OTHERS, "", 0, NULL},     {QUEUE_HOST_AT, "b2@north", 0, NULL},
-        {QUEUE_ALL_AT, "west", 0, NULL},
+        {.kind = QUEUE_ALL, .name = ""},
+        {.kind = QUEUE_ALL_REMOTE, .name = ""},
+        {.kind = QUEUE_HOST, .name = "n1"},
+        {.kind = QUEUE_HOST, .name = "n2"},
+        {.kind = QUEUE_NOT_HOST, .name = "n1"},
+        {.kind = QUEUE_ALL_AT, .name = "north"},
+        {.kind = QUEUE_OTHERS, .name = ""},
+        {.kind = QUEUE_HOST_AT, .name = "b2@north"},
+        {.kind = QUEUE_ALL_AT, .name = "west"},
     };
     int n_kinds = sizeof(kinds) / sizeof(kinds[0]);
     int n_terms = rng_percent(&world->rng, 30) ? 1 : between(world, 2, TERMS);

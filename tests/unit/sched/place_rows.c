@@ -16,13 +16,17 @@
 /* Rows leave out what is nothing. */
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 
-static const struct queue_term terms_both[] = {{QUEUE_ALL, "", 0},
-                                               {QUEUE_ALL_REMOTE, "", 0}};
-static const struct queue_term terms_borrowed_first[] = {{QUEUE_ALL, "", 0},
-                                                         {QUEUE_ALL_REMOTE, "", 1}};
-static const struct queue_term terms_n2[] = {{QUEUE_ALL, "", 0}, {QUEUE_HOST, "n2", 1}};
-static const struct queue_term terms_borrowed[] = {{QUEUE_ALL_REMOTE, "", 0}};
-static const struct queue_term terms_none[] = {{QUEUE_NOT_HOST, "", 0}};
+static const struct queue_term terms_both[] = {{.kind = QUEUE_ALL, .name = ""},
+                                               {.kind = QUEUE_ALL_REMOTE, .name = ""}};
+static const struct queue_term terms_borrowed_first[] = {
+    {.kind = QUEUE_ALL, .name = ""},
+    {.kind = QUEUE_ALL_REMOTE, .name = "", .preference = 1}};
+static const struct queue_term terms_n2[] = {
+    {.kind = QUEUE_ALL, .name = ""},
+    {.kind = QUEUE_HOST, .name = "n2", .preference = 1}};
+static const struct queue_term terms_borrowed[] = {
+    {.kind = QUEUE_ALL_REMOTE, .name = ""}};
+static const struct queue_term terms_none[] = {{.kind = QUEUE_NOT_HOST, .name = ""}};
 const struct queue_config place_rows_queues[PLACE_ROWS_QUEUES] = {
     {"own", 30, NULL, 0, ""},
     {"both", 40, terms_both, 2, ""},

@@ -105,6 +105,42 @@ static void preferences_are_seen(void **state)
     }
 }
 
+static void first_hosts_are_marked(void **state)
+{
+    static const struct {
+        const char *list, *host, *site;
+        bool has_first, is_first;
+        const char *why;
+    } rows[] = {
+        {"n1 n3", "n1", "", false, false, "none is marked"},
+        {"n3! n1", "n3", "", true, true, "a host"},
+        {"n3! n1", "n1", "", true, false, "another one"},
+        {"pair! n3", "n2", "", true, true, "of a group"},
+        {"pair! n3", "n3", "", true, false, "not of it"},
+        {"n1! pair", "n2", "", true, false, "of the same group without a mark"},
+        {"n1@north!", "n1@north", "north", true, true, "a borrowed one"},
+        {"n1@north!", "n1", "", true, false, "is no own one"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct arena arena;
+        struct host_list list;
+        struct err err;
+        int preference;
+        arena_init(&arena);
+        assert_int_equal(read_list(&arena, rows[i].list, &list, &err), 0);
+        if (list.has_first != rows[i].has_first ||
+            host_list_is_first(&list, rows[i].host, rows[i].site) != rows[i].is_first) {
+            fail_msg("%s", rows[i].why);
+        }
+        if (rows[i].is_first) {
+            assert_true(
+                host_list_allows(&list, rows[i].host, rows[i].site, &preference));
+        }
+        arena_release(&arena);
+    }
+    (void)state;
+}
+
 static void what_is_no_list_says_why(void **state)
 {
     static const struct {
@@ -114,7 +150,10 @@ static void what_is_no_list_says_why(void **state)
         {"all ~pair", "-m: \"~pair\": a job names"},
         {"n1+x", "\"n1+x\" has a bad preference, expected NAME+N"},
         {"n1+-1", "\"n1+-1\" has a bad preference"},
-        {"n1!", "first execution hosts are not supported yet"},
+        {"n1+1!", "\"n1+1!\": expected either +N or !"},
+        {"n1!+1", "\"n1!\" is not a name"},
+        {"others!", "\"others!\": expected hosts or host groups before !"},
+        {"!", "\"!\""},
         {"a/b", "\"a/b\""},
         {"n1@", "\"n1@\""},
     };
@@ -137,6 +176,7 @@ int main(void)
         cmocka_unit_test(a_list_names_hosts),
         cmocka_unit_test(hosts_are_avoided),
         cmocka_unit_test(preferences_are_seen),
+        cmocka_unit_test(first_hosts_are_marked),
         cmocka_unit_test(what_is_no_list_says_why),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

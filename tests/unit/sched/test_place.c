@@ -396,7 +396,8 @@ static void test_stuck_is_of_one_filter(void **state)
 /* Two queues say the same of hosts, but the leaf that the host stands for is one's. */
 static void test_alike_but_for_a_leaf(void **state)
 {
-    static const struct queue_term terms_borrowed[] = {{QUEUE_ALL_REMOTE, "", 0}};
+    static const struct queue_term terms_borrowed[] = {
+        {.kind = QUEUE_ALL_REMOTE, .name = ""}};
     static const struct queue_config both[] = {{"low", 10, terms_borrowed, 1, ""},
                                                {"high", 20, terms_borrowed, 1, ""}};
     static const char *const low[] = {"low"};

@@ -17,8 +17,8 @@
 
 enum { LIST_MAX = 4 };
 
-static const struct queue_term terms_all[] = {{QUEUE_ALL, "", 0, NULL},
-                                              {QUEUE_ALL_REMOTE, "", 0, NULL}};
+static const struct queue_term terms_all[] = {{.kind = QUEUE_ALL, .name = ""},
+                                              {.kind = QUEUE_ALL_REMOTE, .name = ""}};
 static const struct queue_config queues[] = {
     {.name = "high", .priority = 30, .terms = terms_all, .n_terms = 2},
     {.name = "low", .priority = 20, .terms = terms_all, .n_terms = 2},

@@ -20,7 +20,7 @@
 /* HIGH may preempt LOW and GAPS, MID may not. */
 enum { HIGH, MID, LOW, GAPS, QUEUES, HOST_SLOTS = 4, JOBS = 3 };
 
-static const struct queue_term terms_all[] = {{QUEUE_ALL, "", 0, NULL}};
+static const struct queue_term terms_all[] = {{.kind = QUEUE_ALL, .name = ""}};
 static const struct queue_config queues[QUEUES] = {
     [HIGH] = {.name = "high", .priority = 9, .terms = terms_all, .n_terms = 1},
     [MID] = {.name = "mid", .priority = 5, .terms = terms_all, .n_terms = 1},

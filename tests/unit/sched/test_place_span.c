@@ -19,8 +19,8 @@
 
 enum { LIST_MAX = 6 };
 
-static const struct queue_term terms_all[] = {{QUEUE_ALL, "", 0, NULL},
-                                              {QUEUE_ALL_REMOTE, "", 0, NULL}};
+static const struct queue_term terms_all[] = {{.kind = QUEUE_ALL, .name = ""},
+                                              {.kind = QUEUE_ALL_REMOTE, .name = ""}};
 static const struct queue_config queues[] = {
     {.name = "stacked", .priority = 30, .terms = terms_all, .n_terms = 2},
     {.name = "balanced",
@@ -65,14 +65,15 @@ static const struct row rows[] = {
      {.kind = PLACE_SPAN_HOST},
      {{1, 0, 7}},
      "",
-     "The free slots do not meet the job's span or same section: no host has 7 free "
+     "The free slots do not meet the job's span, same or cu section: no host has 7 "
+     "free "
      "slots (span[hosts=1]); most free: n2 with 6"},
     {"one host: none that is large enough",
      {{"n1", 4, 1}, {"n2", 8, 2}},
      {.kind = PLACE_SPAN_HOST},
      {{1, 0, 9}},
      "",
-     "The job's span or same section cannot be met even if all hosts were idle: no "
+     "The job's span, same or cu section cannot be met even if all hosts were idle: no "
      "host has 9 slots (span[hosts=1]); the largest: n2 with 8"},
     {"full hosts are full hosts, whatever the shape",
      {{"n1", 4, 4}, {"n2", 8, 8}},
@@ -120,7 +121,8 @@ static const struct row rows[] = {
      {.kind = PLACE_SPAN_PTILE, .n_slots = 2},
      {{1, 0, 7}},
      "",
-     "The job's span or same section cannot be met even if all hosts were idle: 6 of 7 "
+     "The job's span, same or cu section cannot be met even if all hosts were idle: 6 "
+     "of 7 "
      "slots have room on idle hosts (span[ptile=2])"},
     {"tiles: as many as each host has, or its type is given",
      {{"n1", 8, 0}, {"n2", 8, 0}, {"n3", 8, 0}},
@@ -157,14 +159,15 @@ static const struct row rows[] = {
      {.n_same = 1, .same = {two_kinds}, .n_same_groups = {2}},
      {{1, 0, 5}},
      "",
-     "The free slots do not meet the job's span or same section: 4 of 5 slots have "
+     "The free slots do not meet the job's span, same or cu section: 4 of 5 slots have "
      "room (same[])"},
     {"alike: a host like no other takes nothing",
      {{"n1", 4, 0}, {"n2", 4, 0}},
      {.n_same = 1, .same = {unlike}, .n_same_groups = {0}},
      {{1, 0, 1}},
      "",
-     "The job's span or same section cannot be met even if all hosts were idle: 0 of 1 "
+     "The job's span, same or cu section cannot be met even if all hosts were idle: 0 "
+     "of 1 "
      "slots have room on idle hosts (same[])"},
     {"alike in one of two ways: the first that will do",
      {{"n1", 4, 0}, {"n2", 4, 0}, {"n3", 4, 0}},
@@ -314,9 +317,10 @@ static void hosts_are_counted_by_what_they_lack(void **state)
     snapshot.n_hosts = give_hosts(&row, hosts);
     snapshot.n_classes = give_jobs(&row, &filter, &waiting);
     place_plan(&arena, &snapshot, &plan);
-    assert_string_equal(pending_reason_text(&arena, &plan.verdicts[0]),
-                        "The free slots do not meet the job's span or same section: 6 "
-                        "of 8 slots have room (span[ptile=4] same[])");
+    assert_string_equal(
+        pending_reason_text(&arena, &plan.verdicts[0]),
+        "The free slots do not meet the job's span, same or cu section: 6 "
+        "of 8 slots have room (span[ptile=4] same[])");
     assert_string_equal(pending_reason_hosts(&arena, &plan.verdicts[0]),
                         "1 host without a free slot, 1 host with too few free slots "
                         "for the span, 2 hosts with too few equal hosts (same)");

@@ -93,6 +93,21 @@ static void test_allows(void **state)
     }
 }
 
+static void test_first(void **state)
+{
+    struct world world;
+    (void)state;
+    read_hosts(&world, "n1 n2! n3!");
+    assert_true(queue_has_first(&world.queues[0]));
+    assert_false(queue_is_first(&world.queues[0], "n1", ""));
+    assert_true(queue_is_first(&world.queues[0], "n3", ""));
+    assert_false(queue_is_first(&world.queues[0], "n3@north", "north"));
+    arena_release(&world.arena);
+    read_hosts(&world, "n1 n2");
+    assert_false(queue_has_first(&world.queues[0]));
+    arena_release(&world.arena);
+}
+
 static void test_same_terms(void **state)
 {
     static const struct {
@@ -108,6 +123,7 @@ static void test_same_terms(void **state)
         {"all", "allremote", false, "another kind of term"},
         {"all ~n2", "all", false, "one term less"},
         {"n9@north", "n9@south", false, "a borrowed host of another site"},
+        {"n1! n2", "n1 n2", false, "a first execution host"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -142,8 +158,10 @@ static void test_complaints(void **state)
         {"Begin Queue\nQUEUE_NAME = q\nHOSTS = none n1\nEnd Queue\n", 3, "HOSTS",
          "\"none\" is combined with other values, expected it alone",
          "none stands alone"},
-        {"Begin Queue\nQUEUE_NAME = q\nHOSTS = n1!\nEnd Queue\n", 3, "HOSTS",
-         "first execution hosts are not supported yet", "not built"},
+        {"Begin Queue\nQUEUE_NAME = q\nHOSTS = all!\nEnd Queue\n", 3, "HOSTS",
+         "\"all!\": expected hosts or host groups before !", "all hosts are no choice"},
+        {"Begin Queue\nQUEUE_NAME = q\nHOSTS = n9!\nEnd Queue\n", 3, "HOSTS",
+         "unknown host \"n9\"", "first hosts are checked"},
         {"Begin Queue\nQUEUE_NAME = q\nHOSTS = n1@\nEnd Queue\n", 3, "HOSTS",
          "\"n1@\": ", "a site must have a name"},
         {"Begin Queue\nPRIORITY = 3\nEnd Queue\n", 1, NULL, "a queue without a name",
@@ -285,9 +303,10 @@ static void test_reserving(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_allows),     cmocka_unit_test(test_same_terms),
-        cmocka_unit_test(test_complaints), cmocka_unit_test(test_fields),
-        cmocka_unit_test(test_accept),     cmocka_unit_test(test_reserving),
+        cmocka_unit_test(test_allows),    cmocka_unit_test(test_same_terms),
+        cmocka_unit_test(test_first),     cmocka_unit_test(test_complaints),
+        cmocka_unit_test(test_fields),    cmocka_unit_test(test_accept),
+        cmocka_unit_test(test_reserving),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
