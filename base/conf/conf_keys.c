@@ -369,8 +369,8 @@ const struct conf_key conf_keys[] = {
     LIST("LOCATION", NULL, "its location: VALUE@[hosts] ..., or [hosts] if it is measured"),
 #undef SECTION
 #define SECTION "ReservationUsage"
-    TEXT("RESOURCE", NULL, "a numeric resource that jobs reserve"),
-    WORD("METHOD", "PER_JOB PER_HOST PER_SLOT", NULL, "how often an amount of it in rusage counts: PER_JOB, PER_HOST or PER_SLOT"),
+    TEXT("RESOURCE", NULL, "a numeric resource that jobs reserve; also mem, swp and tmp"),
+    WORD("METHOD", "PER_JOB PER_HOST PER_SLOT PER_TASK", NULL, "how often an amount of it in rusage counts: PER_JOB, PER_HOST, or PER_SLOT, which is PER_TASK too"),
 #undef SECTION
 #define SECTION "SharedResourceExport"
     TEXT("NAME", NULL, "the shared resource"),
@@ -390,6 +390,11 @@ const struct conf_key conf_keys[] = {
     INT("SLOTS", 0, INT32_MAX, NULL, "job slots"),
     TEXT("SLOTS_PER_PROCESSOR", NULL, "job slots per processor"),
     INT("JOBS", 0, INT32_MAX, NULL, "jobs"),
+    TEXT("MEM", NULL, "memory that jobs reserve (rusage), in MB or in LSF_UNIT_FOR_LIMITS; with PER_HOST also N% of each host's"),
+    TEXT("SWP", NULL, "swap space that jobs reserve, like MEM"),
+    TEXT("TMP", NULL, "space in /tmp that jobs reserve, like MEM"),
+    TEXT("RESOURCE", NULL, "numeric resources that jobs reserve: [NAME,AMOUNT] ..."),
+    TEXT("LICENSE", NULL, "the same as RESOURCE"),
 #undef SECTION
 #define SECTION "Pool"
     NAME("NAME", NULL, "the pool's name"),

@@ -389,15 +389,10 @@ const struct lsf_key lsf_keys[] = {
     UNSUPPORTED("FWD_TASKS", FORWARDING),
     UNSUPPORTED("INELIGIBLE", "jobs that a limit delays count as eligible"),
     UNSUPPORTED("JOBS_PER_SCHED_CYCLE", "jobs are not limited by scheduling cycle; passes are started by events"),
-    REFUSED("LICENSE", "the limit would not hold; define a numeric resource with rusage"),
     UNSUPPORTED("LIC_PROJECTS", "there is no LSF License Scheduler"),
-    REFUSED("MEM", "the limit would not hold: only JOBS and SLOTS are limited by section Limit; use MEMLIMIT or rusage[mem=N]"),
     UNSUPPORTED("PER_APP", "a limit by application profile is not built; use queues"),
     UNSUPPORTED("PER_CLUSTER", "limits count the jobs of this site"),
     UNSUPPORTED("PER_LIC_PROJECT", "there is no LSF License Scheduler"),
-    REFUSED("RESOURCE", "the limit would not hold; define a numeric resource with rusage"),
-    REFUSED("SWP", "the limit would not hold: only JOBS and SLOTS are limited by section Limit; use SWAPLIMIT or rusage[swp=N]"),
-    REFUSED("TMP", "the limit would not hold: only JOBS and SLOTS are limited by section Limit; use rusage[tmp=N]"),
 #undef SECTION
 #define SECTION "Resource"
     UNSUPPORTED("BUILTIN", "it has no effect; built-in indexes have their own names"),

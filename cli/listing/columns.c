@@ -43,6 +43,7 @@ json_t *columns_find(const json_t *row, const char *path)
 #define TIME(heading, path) {heading, path, false, format_time}
 #define UNMET(heading, path) {heading, path, false, format_unmet}
 #define USED(heading, path) {heading, path, true, format_used}
+#define EACH_USED(heading, path) {heading, path, false, format_each_used}
 /* clang-format on */
 
 static const struct column jobs_table[] =
@@ -190,16 +191,16 @@ static const struct column users_table[] = COLUMNS(
     NUMBER("PEND", "pend"), NUMBER("RUN", "run"), NUMBER("SSUSP", "ssusp"),
     NUMBER("USUSP", "ususp"));
 
-static const struct column limits_table[] =
-    COLUMNS(TEXT("NAME", "name"), TEXT("USERS", "users"), TEXT("QUEUES", "queues"),
-            TEXT("HOSTS", "hosts"), TEXT("PROJECTS", "projects"),
-            TEXT("EACH_OF", "each"), USED("SLOTS", "slots"), USED("JOBS", "jobs"));
+static const struct column limits_table[] = COLUMNS(
+    TEXT("NAME", "name"), TEXT("USERS", "users"), TEXT("QUEUES", "queues"),
+    TEXT("HOSTS", "hosts"), TEXT("PROJECTS", "projects"), TEXT("EACH_OF", "each"),
+    USED("SLOTS", "slots"), USED("JOBS", "jobs"), EACH_USED("RESOURCES", "resources"));
 
-static const struct column limits_configured_table[] =
-    COLUMNS(TEXT("NAME", "name"), TEXT("USERS", "users"), TEXT("QUEUES", "queues"),
-            TEXT("HOSTS", "hosts"), TEXT("PROJECTS", "projects"),
-            TEXT("EACH_OF", "each"), USED("SLOTS", "slots"),
-            NUMBER("SLOTS/P", "slots.per_processor"), USED("JOBS", "jobs"));
+static const struct column limits_configured_table[] = COLUMNS(
+    TEXT("NAME", "name"), TEXT("USERS", "users"), TEXT("QUEUES", "queues"),
+    TEXT("HOSTS", "hosts"), TEXT("PROJECTS", "projects"), TEXT("EACH_OF", "each"),
+    USED("SLOTS", "slots"), NUMBER("SLOTS/P", "slots.per_processor"),
+    USED("JOBS", "jobs"), EACH_USED("RESOURCES", "resources"));
 
 static const struct column runs_table[] =
     COLUMNS(NUMBER("RUN", "attempt"), TEXT("AT", "at"), TEXT("STAT", "state"),

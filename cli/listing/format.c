@@ -154,19 +154,41 @@ const char *format_side(struct arena *arena, json_t *value)
                         json_integer_value(used), json_integer_value(available));
 }
 
-/* {"used":2,"limit":6} as "2/6". */
+static const char *amount_text(struct arena *arena, const json_t *amount)
+{
+    return arena_printf(arena, "%.10g", json_number_value(amount));
+}
+
+/* {"used":2,"limit":6} as "2/6"; as configured (no "used"): "6", or "50%". */
 const char *format_used(struct arena *arena, json_t *value)
 {
     const json_t *used = json_object_get(value, "used");
     const json_t *limit = json_object_get(value, "limit");
-    if (!json_is_integer(limit)) {
-        return unset;
+    const json_t *percent = json_object_get(value, "percent");
+    if (!json_is_number(limit)) {
+        return json_is_integer(percent)
+                   ? arena_printf(arena, "%" JSON_INTEGER_FORMAT "%%",
+                                  json_integer_value(percent))
+                   : unset;
     }
-    if (!json_is_integer(used)) {
-        return arena_printf(arena, "%" JSON_INTEGER_FORMAT, json_integer_value(limit));
+    if (!json_is_number(used)) {
+        return amount_text(arena, limit);
     }
-    return arena_printf(arena, "%" JSON_INTEGER_FORMAT "/%" JSON_INTEGER_FORMAT,
-                        json_integer_value(used), json_integer_value(limit));
+    return arena_printf(arena, "%s/%s", amount_text(arena, used),
+                        amount_text(arena, limit));
+}
+
+/* {"mem":{"used":2,"limit":6},"lic":...} as "mem=2/6 lic=1/4". */
+const char *format_each_used(struct arena *arena, json_t *value)
+{
+    const char *text = "", *key;
+    json_t *item;
+    json_object_foreach(value, key, item)
+    {
+        text = arena_printf(arena, "%s%s%s=%s", text, text[0] != '\0' ? " " : "", key,
+                            format_used(arena, item));
+    }
+    return text[0] != '\0' ? text : "-";
 }
 
 const char *format_index(struct arena *arena, json_t *value)

@@ -27,8 +27,10 @@ const char *format_count_if_any(struct arena *arena, json_t *value);
 const char *format_duration_if_any(struct arena *arena, json_t *value);
 /* One side of a lease: used/available. */
 const char *format_side(struct arena *arena, json_t *value);
-/* {"used":2,"limit":6} as "2/6"; a configured limit: "6". */
+/* {"used":2,"limit":6} as "2/6"; a configured limit: "6", or "50%". */
 const char *format_used(struct arena *arena, json_t *value);
+/* {"mem":{"used":2,"limit":6},"lic":{...}} as "mem=2/6 lic=1/4". */
+const char *format_each_used(struct arena *arena, json_t *value);
 /* A load index as in lsload: one decimal; a fraction as "12%"; MB as "895M", from 10 GB
  * on "12.3G", likewise "12.3T". */
 const char *format_index(struct arena *arena, json_t *value);

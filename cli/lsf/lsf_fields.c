@@ -214,7 +214,11 @@ static const struct lsf_field limits[] = {
     FIELD("hosts", NULL, 12, "HOSTS", "hosts", text),
     FIELD("projects", NULL, 12, "PROJECTS", "projects", text),
     FIELD("slots", NULL, 8, "SLOTS", "slots", used),
+    FIELD("mem", NULL, 12, "MEM", "resources.mem", used),
+    FIELD("tmp", NULL, 12, "TMP", "resources.tmp", used),
+    FIELD("swp", NULL, 12, "SWP", "resources.swp", used),
     FIELD("jobs", NULL, 8, "JOBS", "jobs", used),
+    FIELD("resources", NULL, 20, "RESOURCES", "resources", each_used),
     END,
 };
 

@@ -226,6 +226,13 @@ const char *lsf_format_used(struct arena *arena, const json_t *row, const char *
                : "";
 }
 
+const char *lsf_format_each_used(struct arena *arena, const json_t *row,
+                                 const char *path)
+{
+    const char *text = format_each_used(arena, columns_find(row, path));
+    return strcmp(text, "-") == 0 ? "" : text;
+}
+
 /* ---- counts, lists and words */
 
 const char *lsf_format_count(struct arena *arena, const json_t *row, const char *path)

@@ -44,6 +44,8 @@ struct key {
 struct limit_owner {
     struct item *job_items, *host_items; /* limits without hosts, with hosts */
     int n_job_items, n_host_items;
+    struct limit_share *shares;
+    int n_shares;
     int n_members;
     UT_hash_handle hh;
     char name[];
@@ -83,6 +85,7 @@ static void owner_free(struct limit_owner *owner)
 {
     free_items(owner->job_items, owner->n_job_items);
     free_items(owner->host_items, owner->n_host_items);
+    free(owner->shares);
     free(owner);
 }
 
@@ -122,15 +125,28 @@ static const char *name_if_each(const struct limit *limit, int side, const char 
     return limit->sides[side].mode == LIMIT_EACH ? name : "";
 }
 
-static void add_item(struct item **items, int *n_items, const struct limit *limit,
-                     const char *key)
+/* The item has the key. */
+static void add_shares(struct limit_owner *owner, const struct item *item)
+{
+    size_t n_shares = (size_t)owner->n_shares + (size_t)item->limit->n_amounts;
+    if (item->limit->n_amounts > 0) {
+        owner->shares = mem_grow(owner->shares, n_shares, sizeof(*owner->shares));
+    }
+    for (int i = 0; i < item->limit->n_amounts; i++) {
+        owner->shares[owner->n_shares++] =
+            (struct limit_share){item->limit, &item->limit->amounts[i], item->key};
+    }
+}
+
+static void add_item(struct limit_owner *owner, struct item **items, int *n_items,
+                     const struct limit *limit, const char *key)
 {
     *items = mem_grow(*items, (size_t)*n_items + 1, sizeof(**items));
     size_t length = strlen(key);
     (*items)[*n_items] =
         (struct item){.limit = limit, .key = mem_alloc(length + 1, 1), .n_key = length};
     memcpy((*items)[*n_items].key, key, length);
-    (*n_items)++;
+    add_shares(owner, &(*items)[(*n_items)++]);
 }
 
 static void find_items(const struct limits *limits, struct limit_owner *owner,
@@ -149,9 +165,9 @@ static void find_items(const struct limits *limits, struct limit_owner *owner,
                  name_if_each(limit, LIMIT_QUEUES, queue),
                  name_if_each(limit, LIMIT_PROJECTS, project));
         if (limit->sides[LIMIT_HOSTS].mode == LIMIT_ANY) {
-            add_item(&owner->job_items, &owner->n_job_items, limit, key);
+            add_item(owner, &owner->job_items, &owner->n_job_items, limit, key);
         } else {
-            add_item(&owner->host_items, &owner->n_host_items, limit, key);
+            add_item(owner, &owner->host_items, &owner->n_host_items, limit, key);
         }
     }
 }
@@ -189,6 +205,12 @@ bool limits_have_any(const struct limit_owner *owner)
 bool limits_have_host_limits(const struct limit_owner *owner)
 {
     return owner->n_host_items > 0;
+}
+
+const struct limit_share *limits_shares(const struct limit_owner *owner, int *n_shares)
+{
+    *n_shares = owner->n_shares;
+    return owner->shares;
 }
 
 /* ---------------------------------------------------------------- counts */
@@ -570,8 +592,11 @@ static struct limit_usage use_of(const struct limits *limits, struct arena *aren
         if (limits->list[use.limit].sides[side].mode == LIMIT_EACH) {
             use.each[side] = arena_strn(arena, at, (size_t)(end - at));
         }
-        at = end + 1;
+        if (side != LIMIT_HOSTS) {
+            at = end + 1;
+        }
     }
+    use.key = arena_strn(arena, count->key, (size_t)(at - count->key));
     return use;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* limit.h: limits on slots and jobs: all limits of a site in one form, what counts
- * towards them now, and how many slots they leave.
+/* limit.h: limits on slots, jobs and resources: all limits of a site in one form, what
+ * counts towards them now, and how many slots they leave.
  *
  * A limit has four sides: users, queues, hosts, projects. A side names those to which
  * the limit applies, and says whether they share it (USERS) or each has its own
@@ -20,11 +20,16 @@
  * like a running one. An owner is a combination of user, queue and project. Its jobs
  * are the same to all limits. Every limits_join is followed by a limits_leave.
  *
- * Units: slots, jobs. Ownership: the limits given are borrowed; owners and counts
- * belong to the set. limit_config_read allocates in conf's arena. Errors: diagnostics.
- * Order: if several limits leave no slot, the first one in the list is named. The list
- * has limits of queues, hosts and users, then Limit sections, each in file order.
- * Source: docs/design/scheduling.md "Decided", "Suspended
+ * A limit on a resource (MEM, SWP, TMP, RESOURCE, LICENSE of section Limit) bounds what
+ * jobs reserve of it by rusage. A job that reserves none is not limited. The limit is a
+ * supply that its jobs share (site/ledger/limit_supply.c), so that it is not part of
+ * the counts here.
+ *
+ * Units: slots, jobs, thousandths of a resource's unit. Ownership: the limits given are
+ * borrowed; owners and counts belong to the set. limit_config_read allocates in conf's
+ * arena. Errors: diagnostics. Order: if several limits leave no slot, the first one in
+ * the list is named. The list has limits of queues, hosts and users, then Limit
+ * sections, each in file order. Source: docs/design/scheduling.md "Decided", "Suspended
  * jobs and limits"; LSF's lsb.queues, lsb.hosts, lsb.users, lsb.resources. Layer: sched
  * (base only). */
 #ifndef SUBLET_SCHED_LIMIT_LIMIT_H
@@ -51,6 +56,15 @@ struct limit_side {
 
 enum { LIMIT_USERS, LIMIT_QUEUES, LIMIT_HOSTS, LIMIT_PROJECTS, LIMIT_SIDES };
 
+/* How much of a resource the jobs of a limit may reserve. */
+struct limit_amount {
+    const char *resource;
+    int64_t milli;   /* unless is_percent */
+    bool is_percent; /* of what each host has; hosts are EACH */
+    int percent;
+    const char *name; /* in reasons: "mem of lab (section Limit)" */
+};
+
 struct limit {
     const char *name; /* in reasons: "QJOB_LIMIT of queue normal (10)" */
     struct limit_side sides[LIMIT_SIDES];
@@ -60,6 +74,8 @@ struct limit {
     const char *key;     /* its parameter, a literal; NULL: of section Limit */
     const char *label;   /* in `sublet limits`: its parameter, or its NAME */
     const char *section; /* "Limit", "Queue", "Host", "User" */
+    const struct limit_amount *amounts;
+    int n_amounts;
 };
 
 /* The limit with that parameter ("QJOB_LIMIT") of a queue or host; NULL: none. */
@@ -78,6 +94,15 @@ void limits_leave(struct limits *limits, struct limit_owner *owner);
 /* True if any limit applies to the owner; if any such limit depends on hosts. */
 bool limits_have_any(const struct limit_owner *owner);
 bool limits_have_host_limits(const struct limit_owner *owner);
+
+/* An amount that jobs of the owner reserve from. Owners with the same key share it; if
+ * hosts are EACH, it is there once for each host. The limits' order. */
+struct limit_share {
+    const struct limit *limit;
+    const struct limit_amount *amount;
+    const char *key;
+};
+const struct limit_share *limits_shares(const struct limit_owner *owner, int *n_shares);
 
 /* Counts a job that has taken these slots (`sign` 1), or released them (-1).
  * `is_yielded`: it counts as yielded. */
@@ -155,6 +180,7 @@ struct limit_usage {
     int limit;                     /* index in the list */
     const char *each[LIMIT_SIDES]; /* whose count it is; NULL: the side is not EACH */
     int n_slots, n_jobs;
+    const char *key; /* of its limit_share */
 };
 
 /* Lists all limits that have a count, once for each of those that have their own.
@@ -166,5 +192,10 @@ int limit_usage_list(const struct limits *limits, struct arena *arena,
  * sections. */
 void limit_config_read(struct conf *conf, const struct groups *groups,
                        const struct limit **limits, int *n_limits);
+
+/* Reads MEM, SWP, TMP, RESOURCE and LICENSE of a Limit section, whose sides have been
+ * read. That the resources exist is not checked. False: it has none of these keys. */
+bool limit_amount_read(struct conf *conf, const struct conf_place *at,
+                       struct limit *limit);
 
 #endif

@@ -324,9 +324,10 @@ static void set_yielded(const struct list *list, struct limit *limit)
     bool has_users = sides[LIMIT_USERS].mode != LIMIT_ANY;
     bool has_hosts = sides[LIMIT_HOSTS].mode != LIMIT_ANY;
     bool is_each = sides[LIMIT_USERS].mode == LIMIT_EACH;
-    if (sides[LIMIT_QUEUES].mode != LIMIT_ANY ||
+    if ((limit->slots < 0 && limit->jobs < 0 && limit->per_processor_milli < 0) ||
+        sides[LIMIT_QUEUES].mode != LIMIT_ANY ||
         (!has_users && sides[LIMIT_PROJECTS].mode != LIMIT_ANY)) {
-        return; /* limits of queues and projects count yielded jobs */
+        return; /* limits of resources, queues and projects count yielded jobs */
     }
     if (limit->per_processor_milli >= 0 && has_users) {
         count_unless(list, limit, PREEMPT_FOR_GROUP_JLP | PREEMPT_FOR_USER_JLP);
@@ -355,14 +356,16 @@ static void read_limit(struct list *list, const struct conf_place *at)
     bool has_milli =
         read_milli(list, at, "SLOTS_PER_PROCESSOR", &limit->per_processor_milli);
     read_sides(list, at, limit);
+    bool has_amounts = limit_amount_read(list->conf, at, limit);
     set_yielded(list, limit);
     if (has_milli && limit->sides[LIMIT_HOSTS].mode != LIMIT_EACH) {
         COMPLAIN(list, at, "SLOTS_PER_PROCESSOR",
                  "applies to each host, expected PER_HOST in the same section");
     }
-    if (!has_slots && !has_jobs && !has_milli) {
+    if (!has_slots && !has_jobs && !has_milli && !has_amounts) {
         COMPLAIN(list, at, "NAME",
-                 "the row limits nothing, expected SLOTS, SLOTS_PER_PROCESSOR or JOBS");
+                 "the row limits nothing, expected SLOTS, SLOTS_PER_PROCESSOR, JOBS, "
+                 "MEM, SWP, TMP, RESOURCE or LICENSE");
     }
 }
 

@@ -85,7 +85,8 @@ static struct lack count_lack(const struct place_pass *pass,
 {
     const struct rusage_supply *supply = pass->snapshot->supply;
     struct lack lack = {.item = -1};
-    int by_item[RESREQ_RUSAGE_ITEMS_MAX] = {0};
+    int n_items = view->rusage != NULL ? view->rusage->n_items : 0;
+    int *by_item = arena_alloc(pass->arena, (size_t)n_items, sizeof(*by_item));
     for (int i = 0; view->rusage != NULL && i < view->n_groups; i++) {
         const struct candidate_group *group = &view->groups[i];
         for (int k = 0; k < group->n_members; k++) {
@@ -101,7 +102,7 @@ static struct lack count_lack(const struct place_pass *pass,
             }
         }
     }
-    for (int i = 0; view->rusage != NULL && i < view->rusage->n_items; i++) {
+    for (int i = 0; i < n_items; i++) {
         if (by_item[i] > lack.n_of_item) {
             lack.item = i;
             lack.n_of_item = by_item[i];
@@ -148,7 +149,10 @@ static void explain_lack(const struct place_pass *pass, struct candidates *view,
     verdict->n_full -= lack->n_hosts;
     if (item >= 0) {
         const struct rusage_item *ask = &view->rusage->items[item];
-        verdict->resource = pass->snapshot->supply->resources[ask->resource].name;
+        const struct rusage_resource *resource =
+            &pass->snapshot->supply->resources[ask->resource];
+        verdict->resource = resource->name;
+        verdict->limit = resource->limit;
         verdict->need_milli = ask->milli;
         verdict->is_per_slot = ask->scope == RESREQ_SCOPE_SLOT;
         verdict->n_of_resource = item == lack->item ? lack->n_of_item : 0;
@@ -299,9 +303,10 @@ static void explain(struct place_pass *pass, struct candidates *view, int n_slot
     verdict->n_accept_interval = count_accept_interval(pass, view);
     verdict->n_full = n_allowed - verdict->n_closed - verdict->n_exclusive -
                       verdict->n_loaded - verdict->n_accept_interval - n_free;
+    verdict->limit = NULL;
     explain_lack(pass, view, &lack, lacking);
     verdict->n_limited = limit != NULL ? n_free : 0;
-    verdict->limit = limit != NULL ? limit->name : NULL;
+    verdict->limit = limit != NULL ? limit->name : verdict->limit;
     if (n_allowed == 0 && verdict->n_reserved > 0) {
         const struct place_reserved *spent = view->filter->reserved;
         verdict->reason = REASON_RESERVED_BY_OTHERS;
@@ -324,7 +329,7 @@ static void explain(struct place_pass *pass, struct candidates *view, int n_slot
     } else if (limit != NULL) {
         verdict->reason = REASON_HOST_LIMIT;
     } else if (lacking >= 0 || (lack.n_hosts > 0 && !lack.has_full)) {
-        verdict->reason = REASON_RUSAGE;
+        verdict->reason = verdict->limit != NULL ? REASON_LIMIT : REASON_RUSAGE;
     } else if (verdict->n_accept_interval > 0) {
         verdict->reason = REASON_ACCEPT_INTERVAL;
     } else if (has_span) {

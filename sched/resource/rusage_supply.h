@@ -23,13 +23,14 @@
 
 #include "sched/resreq/resreq.h"
 
-/* A resource that jobs of the pass reserve. */
+/* A resource that jobs of the pass reserve, or what a limit allows of one. */
 struct rusage_resource {
     const char *name;
-    int id;
+    int id;               /* -1: what a limit allows of a resource */
     const int *supply_of; /* by host: index of the supply; -1: the host has none */
     bool is_preemptable; /* in PREEMPTABLE_RESOURCES: jobs that hold it may be preempted
                           */
+    const char *limit;   /* the limit's name, owned by the configuration; NULL: none */
 };
 
 struct rusage_supply {

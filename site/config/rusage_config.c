@@ -11,6 +11,9 @@
  * Without either, an amount of a resource that hosts share (ResourceMap) is of the job;
  * an amount of any other resource is of each of its hosts.
  *
+ * The resources of Limit sections are checked here, as those that jobs reserve are
+ * known here.
+ *
  * Jobs release memory only when they are ended: mem in PREEMPTABLE_RESOURCES is a
  * warning if no queue has TERMINATE_WHEN = PREEMPT.
  * Source: docs/design/scheduling.md "What protects a job", docs/design/resreq.md
@@ -50,18 +53,35 @@ static bool may_be_reserved(const struct resource *resource)
            resource->type == RESOURCE_NUMERIC;
 }
 
-/* The error in a row about that resource; NULL: none. */
-static const char *row_error(const struct site_config *config, const char *name)
+static bool is_built_in(const char *name)
+{
+    return strcmp(name, "mem") == 0 || strcmp(name, "swp") == 0 ||
+           strcmp(name, "tmp") == 0;
+}
+
+/* Why jobs cannot reserve it; NULL: they can. */
+static const char *name_error(const struct site_config *config, const char *name)
 {
     const struct resource *resource = find_defined(config, name);
+    if (is_built_in(name)) {
+        return NULL;
+    }
     if (resource == NULL) {
         return "is not defined in section Resource, expected a numeric resource of it";
     }
-    if (!may_be_reserved(resource)) {
-        return "cannot be reserved, expected a Numeric resource with INCREASING N and "
-               "CONSUMABLE Y";
-    }
-    return find_method(config, name) != NULL ? "appears there twice" : NULL;
+    return may_be_reserved(resource)
+               ? NULL
+               : "cannot be reserved, expected a Numeric resource with INCREASING N "
+                 "and CONSUMABLE Y";
+}
+
+/* The error in a row about that resource; NULL: none. */
+static const char *row_error(const struct site_config *config, const char *name)
+{
+    const char *wrong = name_error(config, name);
+    return wrong != NULL                       ? wrong
+           : find_method(config, name) != NULL ? "appears there twice"
+                                               : NULL;
 }
 
 static void read_row(struct conf *conf, const struct conf_place *at,
@@ -86,6 +106,31 @@ static void read_row(struct conf *conf, const struct conf_place *at,
     method->scope = strcmp(how, "PER_JOB") == 0    ? RESREQ_SCOPE_JOB
                     : strcmp(how, "PER_HOST") == 0 ? RESREQ_SCOPE_HOST
                                                    : RESREQ_SCOPE_SLOT;
+}
+
+/* ---------------------------------------------------------------- limits */
+
+/* Whether jobs can reserve what Limit sections limit, which are the last limits. */
+static void check_limits(struct conf *conf, const struct site_config *config)
+{
+    struct conf_place at = {0};
+    int at_limit = config->n_limits - conf_count_rows(conf, "Limit");
+    for (; conf_next_row(conf, "Limit", &at); at_limit++) {
+        const struct limit *limit = &config->limits[at_limit];
+        for (int i = 0; i < limit->n_amounts; i++) {
+            const char *name = limit->amounts[i].resource;
+            const char *wrong = name_error(config, name);
+            const struct conf_cell *cell = conf_cell(at.row, "RESOURCE");
+            if (cell == NULL || cell->value == NULL ||
+                strstr(cell->value, name) == NULL) {
+                cell = conf_cell(at.row, "LICENSE");
+            }
+            if (wrong != NULL) {
+                conf_complain(conf, CONF_ERROR, at.section, at.row, cell,
+                              "resource \"%s\" %s", name, wrong);
+            }
+        }
+    }
 }
 
 /* ---------------------------------------------------------------- to be preempted */
@@ -153,6 +198,7 @@ void rusage_config_read(struct conf *conf, struct site_config *config)
     config->methods = methods;
     config->n_methods = 0;
     read_preemptable(conf, config);
+    check_limits(conf, config);
     while (conf_next_row(conf, "ReservationUsage", &at)) {
         struct rusage_method *method = &methods[config->n_methods];
         read_row(conf, &at, config, method);

@@ -8,16 +8,8 @@
 
 #include "site/config/site_config.h"
 #include "site/ledger/rusage_ledger_parts.h"
-#include "site/lifecycle/lifecycle.h"
 
 /* ---------------------------------------------------------------- amounts */
-
-/* True if the job has given back its slots and what is released with them. */
-static bool is_yielded(const struct rusage_pass *pass, const struct job *job)
-{
-    return job->suspension.causes != 0 && job->suspension.yields &&
-           lifecycle_is_suspended(pass->from.life, job);
-}
 
 /* The hosts that something is reserved on. */
 struct hosts_used {
@@ -34,10 +26,7 @@ static struct hosts_used hosts_of(const struct job *job)
 static int row_of(const struct rusage_pass *pass, const struct hosts_used *hosts_used,
                   int index)
 {
-    const char *name = hosts_used->hosts[index].host;
-    return hosts_used->lease[0] == '\0'
-               ? host_table_find(pass->from.hosts, name)
-               : host_resources_find_borrowed(pass->from.host_resources, name);
+    return supply_map_row(pass, hosts_used->lease, hosts_used->hosts[index].host);
 }
 
 /* What an item takes on those hosts. */
@@ -111,8 +100,7 @@ static void subtract(struct rusage_pass *pass,
     for (int i = 0; i < usage->n_items; i++) {
         const struct resreq_rusage_item *item = &usage->items[i];
         if (item->id != resource->shown.id ||
-            (rusage_ledger_is_released(pass->from.ledger, item->id) &&
-             is_yielded(pass, job))) {
+            supply_map_is_released(pass, job, item->id)) {
             continue;
         }
         int64_t milli = resreq_rusage_milli(item, elapsed_ms(pass, job));
@@ -140,51 +128,32 @@ struct rusage_pass *rusage_pass_new(const struct rusage_sources *from,
     pass->n_rows = resource_table_rows(host_resources_values(from->host_resources));
     pass->now_ms = now_ms;
     pass->wake_ms = INT64_MAX;
+    limit_supply_begin(pass);
     return pass;
 }
 
-/* Called when first needed: most passes do not. */
-static void list_rows(struct rusage_pass *pass)
+/* The index of a resource that the pass has looked at; -1. */
+static int find_resource(const struct rusage_pass *pass, int id)
 {
-    pass->rows = arena_alloc(pass->arena, (size_t)pass->n_hosts, sizeof(int));
-    for (int i = 0; i < pass->n_hosts; i++) {
-        const struct place_host *host = &pass->hosts[i];
-        pass->rows[i] =
-            host->site[0] == '\0'
-                ? i
-                : host_resources_find_borrowed(pass->from.host_resources, host->name);
-    }
-}
-
-static void grow_resources(struct rusage_pass *pass)
-{
-    int capacity = pass->resources_capacity * 2 + 4;
-    struct rusage_pass_resource *resources =
-        arena_alloc(pass->arena, (size_t)capacity, sizeof(*resources));
-    if (pass->n_resources > 0) {
-        memcpy(resources, pass->resources,
-               (size_t)pass->n_resources * sizeof(*resources));
-    }
-    pass->resources = resources;
-    pass->resources_capacity = capacity;
+    return pass->index_of != NULL ? pass->index_of[id] - 1 : -1;
 }
 
 /* The index of the resource in the pass, with the amounts of running jobs subtracted.
  */
 static int resource_of(struct rusage_pass *pass, int id)
 {
-    for (int i = 0; i < pass->n_resources; i++) {
-        if (pass->resources[i].shown.id == id) {
-            return i;
-        }
+    int index = find_resource(pass, id);
+    if (index >= 0) {
+        return index;
     }
-    if (pass->rows == NULL) {
-        list_rows(pass);
+    if (pass->index_of == NULL) {
+        int n_ids =
+            resources_count(host_resources_catalogue(pass->from.host_resources));
+        pass->index_of =
+            arena_alloc(pass->arena, (size_t)n_ids, sizeof(*pass->index_of));
     }
-    if (pass->n_resources == pass->resources_capacity) {
-        grow_resources(pass);
-    }
-    struct rusage_pass_resource *resource = &pass->resources[pass->n_resources];
+    struct rusage_pass_resource *resource = supply_map_add_resource(pass);
+    pass->index_of[id] = pass->n_resources;
     *resource = (struct rusage_pass_resource){
         .shown = {.name = resources_at(
                               host_resources_catalogue(pass->from.host_resources), id)
@@ -196,7 +165,7 @@ static int resource_of(struct rusage_pass *pass, int id)
     for (int i = 0; i < pass->from.ledger->count; i++) {
         subtract(pass, resource, pass->from.ledger->items[i]);
     }
-    return pass->n_resources++;
+    return pass->n_resources - 1;
 }
 
 /* Reserving load, or a resource that a lenient site does not know, is never refused. */
@@ -312,10 +281,12 @@ const struct rusage_request *rusage_pass_grow_request(struct rusage_pass *pass,
 typedef bool (*takes_fn)(const struct rusage_pass *pass, const struct job *job, int id);
 
 static int list_parts(struct rusage_pass *pass, const struct resreq_rusage *usage,
-                      const struct job *job, const struct hosts_used *hosts_used,
-                      takes_fn takes, const struct rusage_amount **parts)
+                      const struct job *job, const struct limit_owner *owner,
+                      const struct hosts_used *hosts_used, takes_fn takes,
+                      const struct rusage_amount **parts)
 {
-    size_t n_most = (size_t)usage->n_items * (size_t)hosts_used->n_hosts;
+    size_t n_most = (size_t)usage->n_items * (size_t)hosts_used->n_hosts *
+                    ((size_t)limit_supply_most(owner) + 1);
     struct rusage_amount *list = arena_alloc(pass->arena, n_most, sizeof(*list));
     int64_t ms = job != NULL ? elapsed_ms(pass, job) : 0;
     int n_parts = 0;
@@ -325,6 +296,9 @@ static int list_parts(struct rusage_pass *pass, const struct resreq_rusage *usag
             int resource = resource_of(pass, item->id);
             n_parts += add_parts(pass, hosts_used, &pass->resources[resource], item,
                                  resreq_rusage_milli(item, ms), &list[n_parts]);
+            n_parts += limit_supply_parts(pass, owner, item, hosts_used->lease,
+                                          hosts_used->hosts, hosts_used->n_hosts,
+                                          &list[n_parts]);
         }
     }
     *parts = list;
@@ -341,16 +315,17 @@ int rusage_pass_released(struct rusage_pass *pass, const struct job *job,
                          const struct rusage_amount **parts)
 {
     struct hosts_used hosts_used = hosts_of(job);
-    return job->rusage == NULL ? 0
-                               : list_parts(pass, job->rusage->usage, job, &hosts_used,
-                                            is_given_back, parts);
+    return job->rusage == NULL
+               ? 0
+               : list_parts(pass, job->rusage->usage, job, job->limit_owner,
+                            &hosts_used, is_given_back, parts);
 }
 
 const char *rusage_pass_lacks(struct rusage_pass *pass, struct arena *arena,
                               const struct job *job)
 {
     const char *text = "";
-    if (job->rusage == NULL || !is_yielded(pass, job)) {
+    if (job->rusage == NULL || !supply_map_is_yielded(pass, job)) {
         return text;
     }
     const struct resreq_rusage *usage = job->rusage->usage;
@@ -358,7 +333,8 @@ const char *rusage_pass_lacks(struct rusage_pass *pass, struct arena *arena,
     for (int i = 0; i < usage->n_items; i++) {
         struct resreq_rusage one = {.items = &usage->items[i], .n_items = 1};
         const struct rusage_amount *parts;
-        int n_parts = list_parts(pass, &one, job, &hosts_used, is_given_back, &parts);
+        int n_parts = list_parts(pass, &one, job, job->limit_owner, &hosts_used,
+                                 is_given_back, &parts);
         if (!rusage_supply_has(pass->left, parts, n_parts)) {
             int id = usage->items[i].id;
             text = arena_printf(
@@ -375,35 +351,26 @@ const char *rusage_pass_lacks(struct rusage_pass *pass, struct arena *arena,
 static bool is_given_to_preemptor(const struct rusage_pass *pass, const struct job *job,
                                   int id)
 {
-    for (int i = 0; i < pass->n_resources; i++) {
-        const struct rusage_pass_resource *resource = &pass->resources[i];
-        if (resource->shown.id == id) {
-            return resource->shown.is_preemptable &&
-                   (rusage_ledger_is_released(pass->from.ledger, id) ||
-                    (pass->from.config->preempt.queues[job->queue].terminate_when &
-                     SUSPEND_PREEMPT) != 0);
-        }
-    }
-    return false;
+    int index = find_resource(pass, id);
+    return index >= 0 && pass->resources[index].shown.is_preemptable &&
+           (rusage_ledger_is_released(pass->from.ledger, id) ||
+            (pass->from.config->preempt.queues[job->queue].terminate_when &
+             SUSPEND_PREEMPT) != 0);
 }
 
 int rusage_pass_preemptable(struct rusage_pass *pass, const struct job *job,
                             const struct rusage_amount **parts)
 {
     struct hosts_used hosts_used = hosts_of(job);
-    return job->rusage == NULL ? 0
-                               : list_parts(pass, job->rusage->usage, job, &hosts_used,
-                                            is_given_to_preemptor, parts);
+    return job->rusage == NULL
+               ? 0
+               : list_parts(pass, job->rusage->usage, job, job->limit_owner,
+                            &hosts_used, is_given_to_preemptor, parts);
 }
 
 static bool is_held(const struct rusage_pass *pass, const struct job *job, int id)
 {
-    bool is_known = false;
-    for (int i = 0; i < pass->n_resources && !is_known; i++) {
-        is_known = pass->resources[i].shown.id == id;
-    }
-    return is_known &&
-           !(rusage_ledger_is_released(pass->from.ledger, id) && is_yielded(pass, job));
+    return find_resource(pass, id) >= 0 && !supply_map_is_released(pass, job, id);
 }
 
 int rusage_pass_held(struct rusage_pass *pass, const struct job *job,
@@ -412,7 +379,8 @@ int rusage_pass_held(struct rusage_pass *pass, const struct job *job,
     struct hosts_used hosts_used = hosts_of(job);
     return job->rusage == NULL
                ? 0
-               : list_parts(pass, job->rusage->usage, job, &hosts_used, is_held, parts);
+               : list_parts(pass, job->rusage->usage, job, job->limit_owner,
+                            &hosts_used, is_held, parts);
 }
 
 static bool takes_all(const struct rusage_pass *pass, const struct job *job, int id)
@@ -421,8 +389,8 @@ static bool takes_all(const struct rusage_pass *pass, const struct job *job, int
     return true;
 }
 
-static int parts_of_record(struct rusage_pass *pass, const char *reserved,
-                           const struct hosts_used *hosts_used,
+static int parts_of_record(struct rusage_pass *pass, const struct limit_owner *owner,
+                           const char *reserved, const struct hosts_used *hosts_used,
                            const struct rusage_amount **parts)
 {
     struct resreq_rusage usage;
@@ -431,24 +399,26 @@ static int parts_of_record(struct rusage_pass *pass, const char *reserved,
     }
     resreq_rusage_read(pass->arena, host_resources_catalogue(pass->from.host_resources),
                        reserved, &usage);
-    return list_parts(pass, &usage, NULL, hosts_used, takes_all, parts);
+    return list_parts(pass, &usage, NULL, owner, hosts_used, takes_all, parts);
 }
 
-bool rusage_pass_has(struct rusage_pass *pass, const char *reserved, const char *lease,
+bool rusage_pass_has(struct rusage_pass *pass, const struct limit_owner *owner,
+                     const char *reserved, const char *lease,
                      const struct host_slots *hosts, int n_hosts)
 {
     const struct hosts_used hosts_used = {lease, hosts, n_hosts};
     const struct rusage_amount *parts;
-    int n_parts = parts_of_record(pass, reserved, &hosts_used, &parts);
+    int n_parts = parts_of_record(pass, owner, reserved, &hosts_used, &parts);
     return rusage_supply_has(pass->left, parts, n_parts);
 }
 
-void rusage_pass_reserve(struct rusage_pass *pass, const char *reserved,
-                         const char *lease, const struct host_slots *hosts, int n_hosts)
+void rusage_pass_reserve(struct rusage_pass *pass, const struct limit_owner *owner,
+                         const char *reserved, const char *lease,
+                         const struct host_slots *hosts, int n_hosts)
 {
     const struct hosts_used hosts_used = {lease, hosts, n_hosts};
     const struct rusage_amount *parts;
-    int n_parts = parts_of_record(pass, reserved, &hosts_used, &parts);
+    int n_parts = parts_of_record(pass, owner, reserved, &hosts_used, &parts);
     for (int i = 0; i < n_parts; i++) {
         int64_t *left = &pass->left[parts[i].supply];
         *left -= parts[i].milli < *left ? parts[i].milli : *left > 0 ? *left : 0;
@@ -524,7 +494,8 @@ void rusage_pass_totals(struct rusage_pass *pass, bool is_shared,
                                      .hosts = pass->hosts,
                                      .n_hosts = pass->n_hosts};
     for (int i = 0; i < pass->n_resources; i++) {
-        if (!is_shared || pass->resources[i].is_shared) {
+        if (pass->resources[i].shown.limit == NULL &&
+            (!is_shared || pass->resources[i].is_shared)) {
             resources[totals->n_resources++] = (struct rusage_totals_resource){
                 pass->resources[i].shown.name, pass->resources[i].shown.supply_of};
         }

@@ -183,6 +183,15 @@ const double *rusage_pass_left(struct rusage_pass *pass, int id);
 /* The alternatives with the scopes of the site; NULL: none. */
 const struct rusage_request *rusage_pass_requests(struct rusage_pass *pass,
                                                   const struct resreq_rusages *usages);
+/* The requests of a job of that owner, which also ask for what limits on resources
+ * allow (limit_supply.c). */
+const struct rusage_request *
+limit_supply_requests(struct rusage_pass *pass, const struct rusage_request *requests,
+                      int n_requests, const struct limit_owner *owner);
+/* What jobs reserve under the limit, of owners with that key, and what they may
+ * reserve; -1: not known. `host`: of a limit that each host has; else NULL. */
+int64_t limit_supply_used(struct rusage_pass *pass, const struct limit_share *share,
+                          const char *host, int64_t *limit_milli);
 /* What more slots of a running job would reserve: per slot, and per host that is not in
  * `places` (indexes of hosts; -1: gone). NULL: nothing. */
 const struct rusage_request *rusage_pass_grow_request(struct rusage_pass *pass,
@@ -205,13 +214,15 @@ int rusage_pass_held(struct rusage_pass *pass, const struct job *job,
 /* By supply of the pass: what is in use of memory, swap space or /tmp of the host; 0
  * for others. In the arena. */
 int64_t *supply_map_in_use(const struct rusage_pass *pass, struct arena *arena);
-/* A job that does not run yet, with that record, on those hosts: all of it is there. */
-bool rusage_pass_has(struct rusage_pass *pass, const char *reserved, const char *lease,
+/* A job of that owner that does not run yet, with that record, on those hosts: all of
+ * it is there. */
+bool rusage_pass_has(struct rusage_pass *pass, const struct limit_owner *owner,
+                     const char *reserved, const char *lease,
                      const struct host_slots *hosts, int n_hosts);
 /* Takes it, as far as it is available, from what is left in this pass. */
-void rusage_pass_reserve(struct rusage_pass *pass, const char *reserved,
-                         const char *lease, const struct host_slots *hosts,
-                         int n_hosts);
+void rusage_pass_reserve(struct rusage_pass *pass, const struct limit_owner *owner,
+                         const char *reserved, const char *lease,
+                         const struct host_slots *hosts, int n_hosts);
 /* What is left, for the snapshot; NULL: no job asks for anything. */
 const struct rusage_supply *rusage_pass_supply(struct rusage_pass *pass);
 /* The text to record with a job; "": nothing. */

@@ -6,6 +6,71 @@
 
 #include "model/exported_resources.h"
 #include "site/ledger/rusage_ledger_parts.h"
+#include "site/lifecycle/lifecycle.h"
+
+/* ---------------------------------------------------------------- jobs */
+
+/* True if the job has given back its slots and what is released with them. */
+bool supply_map_is_yielded(const struct rusage_pass *pass, const struct job *job)
+{
+    return job->suspension.causes != 0 && job->suspension.yields &&
+           lifecycle_is_suspended(pass->from.life, job);
+}
+
+bool supply_map_is_released(const struct rusage_pass *pass, const struct job *job,
+                            int id)
+{
+    return rusage_ledger_is_released(pass->from.ledger, id) &&
+           supply_map_is_yielded(pass, job);
+}
+
+int supply_map_row(const struct rusage_pass *pass, const char *lease, const char *host)
+{
+    return lease[0] == '\0'
+               ? host_table_find(pass->from.hosts, host)
+               : host_resources_find_borrowed(pass->from.host_resources, host);
+}
+
+/* ---------------------------------------------------------------- resources */
+
+/* Called when first needed: most passes do not. */
+static void list_rows(struct rusage_pass *pass)
+{
+    pass->rows = arena_alloc(pass->arena, (size_t)pass->n_hosts, sizeof(int));
+    for (int i = 0; i < pass->n_hosts; i++) {
+        const struct place_host *host = &pass->hosts[i];
+        pass->rows[i] =
+            host->site[0] == '\0'
+                ? i
+                : host_resources_find_borrowed(pass->from.host_resources, host->name);
+    }
+}
+
+static void grow_resources(struct rusage_pass *pass)
+{
+    int capacity = pass->resources_capacity * 2 + 4;
+    struct rusage_pass_resource *resources =
+        arena_alloc(pass->arena, (size_t)capacity, sizeof(*resources));
+    if (pass->n_resources > 0) {
+        memcpy(resources, pass->resources,
+               (size_t)pass->n_resources * sizeof(*resources));
+    }
+    pass->resources = resources;
+    pass->resources_capacity = capacity;
+}
+
+struct rusage_pass_resource *supply_map_add_resource(struct rusage_pass *pass)
+{
+    if (pass->rows == NULL) {
+        list_rows(pass);
+    }
+    if (pass->n_resources == pass->resources_capacity) {
+        grow_resources(pass);
+    }
+    return &pass->resources[pass->n_resources++];
+}
+
+/* ---------------------------------------------------------------- supplies */
 
 static int64_t *grow(struct rusage_pass *pass, const int64_t *old, int capacity)
 {
@@ -16,7 +81,7 @@ static int64_t *grow(struct rusage_pass *pass, const int64_t *old, int capacity)
     return grown;
 }
 
-static int add_supply(struct rusage_pass *pass, int64_t milli)
+int supply_map_add(struct rusage_pass *pass, int64_t milli)
 {
     if (pass->n_supplies == pass->supplies_capacity) {
         int capacity = pass->supplies_capacity * 2 + 64;
@@ -107,7 +172,7 @@ static void find_supply(struct search *search, struct rusage_pass *pass, int hos
                          : supply_of_provider(search, pass, host);
     int supply = shared != NULL ? *shared : -1;
     if (supply < 0) {
-        supply = add_supply(
+        supply = supply_map_add(
             pass, to_milli(resource_table_number(table, row, resource->shown.id)));
     }
     if (shared != NULL) {
@@ -154,6 +219,16 @@ static int maximum_of(int id)
     default:
         return -1;
     }
+}
+
+int64_t supply_map_maximum(const struct rusage_pass *pass, int row, int id)
+{
+    const struct resource_table *table =
+        host_resources_values(pass->from.host_resources);
+    int maximum = maximum_of(id);
+    return maximum >= 0 && resource_table_has(table, row, maximum)
+               ? to_milli(resource_table_number(table, row, maximum))
+               : -1;
 }
 
 int64_t *supply_map_in_use(const struct rusage_pass *pass, struct arena *arena)

@@ -135,6 +135,19 @@ static void read_own_terms(struct cached_class *cached, struct place_class *clas
         resreq_match_rusages(from->match, cached->match, &class->n_rusages);
 }
 
+static void read_queue_terms(const struct cached_class *cached,
+                             struct place_class *class, struct queue_terms *queues,
+                             struct pass_terms *from)
+{
+    const struct queue_terms *common = queues[class->queue].is_known
+                                           ? &queues[class->queue]
+                                           : terms_of(queues, from, cached->first);
+    class->veto = common->veto;
+    class->filter = common->filter;
+    class->rusages = common->rusages;
+    class->n_rusages = common->n_rusages;
+}
+
 const struct place_class *class_snapshot_update(struct class_snapshot *snapshot,
                                                 const struct job_table *jobs,
                                                 const struct site_config *config,
@@ -161,15 +174,12 @@ const struct place_class *class_snapshot_update(struct class_snapshot *snapshot,
         }
         if (cached->has_own_terms) {
             read_own_terms(cached, class, terms);
-            continue;
+        } else {
+            read_queue_terms(cached, class, queues, terms);
         }
-        const struct queue_terms *common = queues[class->queue].is_known
-                                               ? &queues[class->queue]
-                                               : terms_of(queues, terms, cached->first);
-        class->veto = common->veto;
-        class->filter = common->filter;
-        class->rusages = common->rusages;
-        class->n_rusages = common->n_rusages;
+        class->rusages =
+            limit_supply_requests(terms->rusages, class->rusages, class->n_rusages,
+                                  cached->first->limit_owner);
     }
     return snapshot->classes;
 }

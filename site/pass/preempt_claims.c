@@ -212,14 +212,14 @@ static bool update_claim(struct preempt_claims *claims, const struct claim *clai
         capacity_find_hosts(claims->parts.hosts, &effects->arena, hosts, n_hosts,
                             claim->lease, claim->hosts, claim->n_hosts);
     bool has_all = is_free(claim, places, hosts, is_exclusive) &&
-                   rusage_pass_has(rusage_pass, claim->reserved, claim->lease,
-                                   claim->hosts, claim->n_hosts);
+                   rusage_pass_has(rusage_pass, job->limit_owner, claim->reserved,
+                                   claim->lease, claim->hosts, claim->n_hosts);
     if (has_all && !is_allowed(claims, job, claim, places, hosts)) {
         return false;
     }
     use_slots(claim, places, hosts, is_exclusive);
-    rusage_pass_reserve(rusage_pass, claim->reserved, claim->lease, claim->hosts,
-                        claim->n_hosts);
+    rusage_pass_reserve(rusage_pass, job->limit_owner, claim->reserved, claim->lease,
+                        claim->hosts, claim->n_hosts);
     if (has_all) {
         start(claims, job, claim, now_ms, effects);
     }

@@ -224,6 +224,8 @@ static void show_request(const struct host_table *own, struct pass_terms *terms,
     narrow_hosts(arena, n_hosts, grow, class);
     class->rusages = rusage_pass_grow_request(terms->rusages, job, indexes);
     class->n_rusages = class->rusages != NULL;
+    class->rusages = limit_supply_requests(terms->rusages, class->rusages,
+                                           class->n_rusages, job->limit_owner);
 }
 
 /* ---------------------------------------------------------------- in a pass */

@@ -25,7 +25,8 @@ struct listing {
     const struct msg_query *query;
     const struct place_host *hosts; /* own and borrowed ones */
     int n_hosts;
-    uint64_t number; /* of the row */
+    struct rusage_pass *left; /* what jobs reserve; NULL: as configured */
+    uint64_t number;          /* of the row */
 };
 
 /* ---------------------------------------------------------------- what it applies to
@@ -125,6 +126,38 @@ static void add_sides(struct arena *arena, struct value *row, const struct limit
     value_add(arena, row, "each", each);
 }
 
+/* "mem" and what of it is reserved and may be. Adds whether all of it is. */
+static void add_resources(const struct listing *listing, struct value *row,
+                          const struct limit *limit, const struct limit_usage *use,
+                          bool *is_full)
+{
+    struct arena *arena = listing->page->arena;
+    struct value *resources = value_add(arena, row, "resources", value_object(arena));
+    for (int i = 0; i < limit->n_amounts; i++) {
+        const struct limit_amount *amount = &limit->amounts[i];
+        struct limit_share share = {limit, amount, use != NULL ? use->key : ""};
+        int64_t most = amount->is_percent ? -1 : amount->milli, used = 0;
+        if (use != NULL && listing->left != NULL) {
+            used =
+                limit_supply_used(listing->left, &share, use->each[LIMIT_HOSTS], &most);
+            *is_full = *is_full || (most >= 0 && used >= most);
+        }
+        struct value *item =
+            value_add(arena, resources, amount->resource, value_object(arena));
+        if (listing->left != NULL) {
+            value_add_real(arena, item, "used", (double)used / 1000);
+        } else {
+            value_add_null(arena, item, "used");
+        }
+        if (most >= 0) {
+            value_add_real(arena, item, "limit", (double)most / 1000);
+        } else {
+            value_add_null(arena, item, "limit");
+        }
+        value_add_known(arena, item, "percent", amount->is_percent, amount->percent);
+    }
+}
+
 static struct value *limit_row(const struct listing *listing, const struct limit *limit,
                                const struct limit_usage *use)
 {
@@ -152,9 +185,12 @@ static struct value *limit_row(const struct listing *listing, const struct limit
     }
     struct value *jobs = value_add(arena, row, "jobs", value_object(arena));
     add_amount(arena, jobs, is_configured ? -1 : n_jobs, limit->jobs);
-    value_add_bool(arena, row, "is_full",
-                   !is_configured && ((most >= 0 && n_slots >= most) ||
-                                      (limit->jobs >= 0 && n_jobs >= limit->jobs)));
+    bool is_full = false;
+    add_resources(listing, row, limit, use, &is_full);
+    value_add_bool(
+        arena, row, "is_full",
+        is_full || (!is_configured && ((most >= 0 && n_slots >= most) ||
+                                       (limit->jobs >= 0 && n_jobs >= limit->jobs))));
     return row;
 }
 
@@ -226,6 +262,7 @@ void limit_view_list(struct site_view *view, struct page *page,
     struct listing listing = {.view = view, .page = page, .query = query};
     listing.hosts =
         capacity_hosts(view->capacity, page->arena, view->local_ms, &listing.n_hosts);
+    listing.left = query->configured ? NULL : rusage_view_left(view, page->arena);
     add_limits(&listing);
     for (int i = 0; i < host_table_count(view->hosts) && !page->is_full; i++) {
         add_host(&listing, i);

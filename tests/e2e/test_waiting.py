@@ -116,9 +116,10 @@ def test_limit_is_named():
     expect_equal((row["slots"]["used"], row["slots"]["limit"], row["is_full"]), (1, 1, True),
                  "how full it is")
     text = f.cli("south", "limits", "-q", "one").stdout.split("\n")
-    expect_equal(text[0].split(), "NAME USERS QUEUES HOSTS PROJECTS EACH_OF SLOTS JOBS".split(),
+    expect_equal(text[0].split(),
+                 "NAME USERS QUEUES HOSTS PROJECTS EACH_OF SLOTS JOBS RESOURCES".split(),
                  "the heading of limits")
-    expect_equal(text[1].split(), "QJOB_LIMIT - one - - - 1/1 -".split(), "a limit in use")
+    expect_equal(text[1].split(), "QJOB_LIMIT - one - - - 1/1 - -".split(), "a limit in use")
     f.kill9("south")
     f.start("south")
     expect_equal(f.rows("south", "limits", "QJOB_LIMIT")[0], row, "after a crash")

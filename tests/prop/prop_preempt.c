@@ -49,8 +49,8 @@ static const char *const queue_names[QUEUES] = {"q0", "q1", "q2", "q3"};
 
 static const int lic_pools[HOSTS] = {0, 0, 1, 1}, seat_pools[HOSTS] = {2, 2, 3, 3};
 static const struct rusage_resource kinds[KINDS] = {
-    {"lic", RESOURCE_BUILTINS, lic_pools, true},
-    {"seat", RESOURCE_BUILTINS + 1, seat_pools, true},
+    {"lic", RESOURCE_BUILTINS, lic_pools, true, NULL},
+    {"seat", RESOURCE_BUILTINS + 1, seat_pools, true, NULL},
 };
 
 struct trial {

@@ -329,7 +329,7 @@ static void run_trial(struct trial *trial, char *text)
     struct place_plan placed;
     arena_init(&arena);
     trial->kind = (struct rusage_resource){"lic", RESOURCE_BUILTINS, trial->pool_of,
-                                           !trial->is_fixed};
+                                           !trial->is_fixed, NULL};
     trial->reserve = (struct rusage_supply){.resources = &trial->kind,
                                             .n_resources = 1,
                                             .left = &trial->left,

@@ -425,7 +425,7 @@ static void test_parts_of_a_target(void **state)
 {
     static const int supplies[HOSTS] = {0, 1, 2}, none[HOSTS] = {-1, -1, -1};
     static const struct rusage_resource resources[] = {
-        {"mem", RESOURCE_MEM, supplies, 0}, {"lic", 1, none, false}};
+        {"mem", RESOURCE_MEM, supplies, false, NULL}, {"lic", 1, none, false, NULL}};
     static const int64_t left[HOSTS] = {9000, 9000, 9000};
     static const struct rusage_supply supply = {
         .resources = resources, .n_resources = 2, .left = left, .n_supplies = HOSTS};

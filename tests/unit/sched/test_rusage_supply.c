@@ -22,8 +22,8 @@ enum { MEM, LIC };
 static const int mem_pools[HOSTS] = {0, 1, -1};
 static const int lic_pools[HOSTS] = {2, 2, 3};
 static const struct rusage_resource kinds[] = {
-    {"mem", RESOURCE_MEM, mem_pools, false},
-    {"lic", RESOURCE_BUILTINS, lic_pools, false}};
+    {"mem", RESOURCE_MEM, mem_pools, false, NULL},
+    {"lic", RESOURCE_BUILTINS, lic_pools, false, NULL}};
 static const struct place_host hosts[HOSTS] = {
     {.name = "n1", .site = "", .lease = "", .max = 4, .is_open = true},
     {.name = "n2", .site = "", .lease = "", .max = 4, .is_open = true},

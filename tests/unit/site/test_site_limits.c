@@ -128,6 +128,79 @@ static void test_restart(void **state)
     site_stage_release(&stage);
 }
 
+static uint64_t submit_rusage(struct site_stage *stage, const char *user,
+                              const char *rusage)
+{
+    struct job_spec spec = site_stage_spec("local", "x");
+    spec.res_reqs = &rusage;
+    spec.n_res_reqs = 1;
+    return site_stage_submit_spec(stage, user, &spec);
+}
+
+/* Of limit few of that user, as `limits` shows it. */
+static int64_t stage_limit(struct site_stage *stage, const char *user,
+                           const char *resource, const char *part)
+{
+    const struct msg_query query = {.kind = QUERY_LIMITS,
+                                    .name = "few",
+                                    .user = user,
+                                    .queue = "",
+                                    .host = "",
+                                    .project = "",
+                                    .after = ""};
+    const struct msg_reply *reply = site_stage_query(stage, &query);
+    const struct value *list = value_find(reply->value, "limits");
+    const struct value *all = value_find(list->first, "resources");
+    const struct value *found = value_find(value_find(all, resource), part);
+    return found->kind == VALUE_REAL ? (int64_t)found->real : found->number;
+}
+
+static bool is_started(const struct site_stage *stage, uint64_t job)
+{
+    return site_stage_attempt_of(stage, job) != 0;
+}
+
+/* What jobs reserve counts again after a restart, with the amount at their start
+ * although the reservation has ended; a limit in another unit; and what the listing
+ * shows. */
+static void test_resources(void **state)
+{
+    static const char text[] =
+        "LSF_UNIT_FOR_LIMITS = GB\n"
+        "Begin Site\nNAME = south\nSPOOL = /tmp/x\nEnd Site\n"
+        "Begin Host\nHOST_NAME MXJ\ns1 8\nEnd Host\n"
+        "Begin Queue\nQUEUE_NAME = local\nEnd Queue\n"
+        "Begin Resource\nRESOURCENAME TYPE INTERVAL INCREASING DESCRIPTION\n"
+        "lic Numeric () N (licences)\nEnd Resource\n"
+        "Begin ResourceMap\nRESOURCENAME LOCATION\nlic (9@[all])\nEnd ResourceMap\n"
+        "Begin Limit\nNAME PER_USER RESOURCE   MEM\n"
+        "few  all      ([lic,4])  2\nEnd Limit\n";
+    struct site_stage stage;
+    (void)state;
+    site_stage_init_text(&stage, text);
+    site_stage_host_up(&stage, "s1");
+    uint64_t first = submit_rusage(&stage, "ana", "rusage[lic=3]");
+    assert_true(is_started(&stage, first));
+    assert_true(is_started(&stage, submit_rusage(&stage, "ana", "rusage[lic=1]")));
+    uint64_t held = submit_rusage(&stage, "ana", "rusage[lic=1]");
+    assert_false(is_started(&stage, held));
+    assert_string_equal(
+        site_stage_job_text(&stage, held, "reason"),
+        "Resource limit lic of few (section Limit) has been reached (queue local)");
+    assert_true(is_started(&stage, submit_rusage(&stage, "bob", "rusage[lic=4]")));
+    assert_int_equal(stage_limit(&stage, "ana", "lic", "used"), 4);
+    assert_int_equal(stage_limit(&stage, "ana", "lic", "limit"), 4);
+    assert_int_equal(stage_limit(&stage, "ana", "mem", "limit"), 2048);
+    site_stage_restart(&stage);
+    site_stage_host_up(&stage, "s1");
+    site_stage_pass(&stage, 1000);
+    assert_false(is_started(&stage, held));
+    site_stage_control(&stage, "root", "1", CONTROL_KILL, 0);
+    site_stage_pass(&stage, 1000);
+    assert_true(is_started(&stage, held));
+    site_stage_release(&stage);
+}
+
 /* As bqueues and bhosts show them. */
 static void test_shown(void **state)
 {
@@ -286,7 +359,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shown),      cmocka_unit_test(test_listed),
         cmocka_unit_test(test_listed_for), cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_restart),
+        cmocka_unit_test(test_restart),    cmocka_unit_test(test_resources),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -382,6 +382,25 @@ static void test_complaints(void **state)
                     "RESRSV_LIMIT = [mem=5]\nEnd Queue\n",
          12, "column 8: RESRSV_LIMIT of the queue allows mem=up to 5",
          "what the queue reserves is within its range"},
+        {SITE HOSTS QUEUE "Begin Limit\nNAME = x\nHOSTS = all\nMEM = 50%\nEnd Limit\n",
+         16, "50% is a part of what each host has, expected PER_HOST",
+         "LSF ignores such a section"},
+        {SITE HOSTS QUEUE
+         "Begin Limit\nNAME = x\nPER_HOST = all\nTMP = 101%\nEnd Limit\n",
+         16, "\"101%\", expected an amount", "at most all of it"},
+        {SITE HOSTS QUEUE "Begin Limit\nNAME = x\nRESOURCE = [lic,2\nEnd Limit\n", 15,
+         "expected [NAME,AMOUNT] ...", "brackets close"},
+        {SITE HOSTS QUEUE "Begin Limit\nNAME = x\nLICENSE = [nosuch,2]\nEnd Limit\n",
+         15, "resource \"nosuch\" is not defined", "what is limited exists"},
+        {SITE HOSTS QUEUE
+         "Begin Resource\nRESOURCENAME TYPE\nfast Boolean\nEnd Resource\n"
+         "Begin Limit\nNAME = x\nRESOURCE = [fast,2]\nEnd Limit\n",
+         19, "resource \"fast\" cannot be reserved", "and can be reserved"},
+        {SITE HOSTS QUEUE HEAT
+         "Begin Limit\nNAME = x\nRESOURCE = [lic,2] [lic,3]\nEnd Limit\n",
+         25, "\"lic\" is limited twice", "once in a section"},
+        {SITE HOSTS QUEUE "Begin Limit\nNAME = x\nUSERS = ana\nEnd Limit\n", 14,
+         "the row limits nothing", "a limit limits"},
         {SITE QUEUE "Begin Host\nHOST_NAME MXJ ut\nn1 4 90\nEnd Host\n", 10,
          "\"90\", expected 0.0 to 1.0", "hosts have thresholds too"},
         {SITE HOSTS QUEUE
