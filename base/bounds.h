@@ -34,6 +34,8 @@ enum {
     DECODE_ALLOCS_MAX = 50000,
     HOSTS_MAX = 10000,           /* hosts of a site, and of a lease */
     SLOTS_MAX = 100000,          /* slots of one host */
+    HOURS_MAX = 1000000000,      /* slot hours a month */
+    PRICE_MAX = 100000,          /* credits for a slot hour */
     SPACE_MAX_MIB = 1000000000,  /* memory or swap space of one host */
     LEASE_RESOURCES_MAX = 100,   /* shared resources of a lease */
     RESOURCE_HOSTS_SIZE = 65536, /* names of the hosts that can use one */

@@ -211,6 +211,14 @@ uint64_t broker_lease_behind(const struct broker *broker, const char *id)
     return lease != NULL ? lease->behind_epoch : 0;
 }
 
+double broker_lease_hours_ratio(const struct broker *broker, const char *id)
+{
+    const struct lease *lease = lease_table_find(&broker->leases, id);
+    return lease != NULL && lease->n_hours > 0
+               ? (double)lease->hours_ms / (double)(lease->n_hours * QUOTA_HOUR_MS)
+               : -1;
+}
+
 int64_t broker_take_asked_nodes(struct broker *broker)
 {
     int64_t n_nodes = broker->n_asked_nodes;

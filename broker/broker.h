@@ -115,6 +115,8 @@ bool broker_site_after(const struct broker *broker, const char *name, bool with_
 /* The epoch that the provider states, if it is below ours because the provider has lost
  * its ledger; else 0. */
 uint64_t broker_lease_behind(const struct broker *broker, const char *id);
+/* The part of HOURS that is used of a lease; negative: it has no quota. */
+double broker_lease_hours_ratio(const struct broker *broker, const char *id);
 /* Terminal data from that site since the start: bytes relayed, and pieces dropped
  * (streams.h). */
 void broker_site_streams(const struct broker *broker, const char *site,

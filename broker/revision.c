@@ -68,6 +68,9 @@ static uint64_t stamp_of_lease(const struct broker *broker, const struct lease *
     stamp = add_number(stamp, (uint64_t)row->changed_ms);
     stamp = add_bytes(stamp, row->reason);
     stamp = add_bytes(stamp, lease->withheld);
+    stamp = add_number(stamp, (uint64_t)lease->price);
+    stamp = add_number(stamp, (uint64_t)lease->n_hours);
+    stamp = add_number(stamp, (uint64_t)(lease->hours_ms / QUOTA_HOUR_MS));
     return add_resources(add_hosts(stamp, row), row);
 }
 

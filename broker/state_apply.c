@@ -329,8 +329,28 @@ static void apply_restored(struct lease *lease, const struct msg_state *state,
     lease_notify_consumer(lease, now_ms);
 }
 
+/* HOURS: an event where a level begins; none if the broker did not know it before. */
+static void apply_quota(struct lease *lease, const struct msg_state *state,
+                        int64_t now_ms, struct effects *effects)
+{
+    struct quota quota = {.n_hours = state->n_hours, .used_ms = lease->hours_ms};
+    bool is_known = lease->n_hours == state->n_hours;
+    enum quota_level before = quota_level(&quota);
+    quota.month_ms = quota_month_ms(now_ms);
+    quota.used_ms = lease->hours_ms = state->hours_ms;
+    lease->n_hours = state->n_hours;
+    if (is_known && quota_level(&quota) != before) {
+        char text[QUOTA_TEXT_SIZE];
+        quota_format(&quota, text);
+        lease_record_order(lease, HISTORY_HOURS,
+                           arena_printf(&effects->arena, "%s are used", text), now_ms,
+                           effects);
+    }
+}
+
 static void apply_details(struct broker *broker, struct lease *lease,
-                          const struct msg_state *state, int64_t now_ms)
+                          const struct msg_state *state, int64_t now_ms,
+                          struct effects *effects)
 {
     lease->reclaim_policy = state->reclaim_policy;
     lease->min_hold_ms = state->min_hold_ms;
@@ -345,6 +365,11 @@ static void apply_details(struct broker *broker, struct lease *lease,
         dup_set_text(&lease->withheld, withheld);
         lease_notify_consumer(lease, now_ms);
     }
+    if (lease->price != state->price) {
+        lease->price = state->price;
+        lease_notify_consumer(lease, now_ms);
+    }
+    apply_quota(lease, state, now_ms, effects);
     lease->last_attempt = state->last_attempt;
     lease->provider_waiting = state->provider_waiting;
     handover_see(lease, state->freeze);
@@ -378,7 +403,7 @@ static void apply(struct broker *broker, struct lease *lease,
                   struct effects *effects)
 {
     bool is_higher = state->epoch > lease->row.epoch;
-    apply_details(broker, lease, state, now_ms);
+    apply_details(broker, lease, state, now_ms, effects);
     push_drain_on_state(lease, state, now_ms, effects);
     apply_split(lease, state, now_ms, effects);
     push_evict_on_state(lease);

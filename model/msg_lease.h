@@ -201,6 +201,9 @@ struct msg_state {
     int n_recalls;
     const char *withheld; /* why the provider lends no slot of it; NULL: it lends */
     uint64_t commits;     /* that its journal had with the epoch; 0: not known */
+    int price;            /* credits for a slot hour; 0: none */
+    int64_t n_hours, hours_ms; /* slot hours a month that jobs may use, 0: no bound; and
+                                  slot-milliseconds that they have used */
     uint64_t lost_from, lost_to; /* its journal has lost commits: of this lease those
                                     above lost_from, up to lost_to; 0: none */
 };
@@ -276,6 +279,7 @@ struct msg_contract {
     const struct lease_resource *resources;
     int n_resources;
     const char *withheld;       /* as in STATE */
+    int price;                  /* likewise */
     int64_t rebalance_in_ms;    /* until the rebalance rule is applied next ... */
     int64_t rebalance_every_ms; /* ... and between that and each further time; 0: it is
                                    not applied at regular instants */

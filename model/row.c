@@ -68,6 +68,7 @@ bool row_is_gone(const struct row *row)
            (row->kind == ROW_CPUS && row->cpus.is_gone) ||
            (row->kind == ROW_LEASE_ACCOUNT && row->lease_account.is_gone) ||
            (row->kind == ROW_SHARE && row->share.is_gone) ||
+           (row->kind == ROW_QUOTA && row->quota.is_gone) ||
            (row->kind == ROW_POOL && row->pool.is_gone) ||
            (row->kind == ROW_KEPT && row->kept.is_gone) ||
            (row->kind == ROW_OVERRIDE && row->override.delay_ms < 0);

@@ -35,7 +35,9 @@ enum row_kind {
     ROW_CPUS,      /* key: host. is_gone deletes */
     ROW_SHARE,     /* key: scope, account. is_gone deletes */
     ROW_LEASE_ACCOUNT, /* key: site, user. is_gone deletes */
-    ROW_JOB_EVENT,     /* append only; never loaded */
+    /* Both stores. */
+    ROW_QUOTA,     /* key: name. is_gone deletes */
+    ROW_JOB_EVENT, /* append only; never loaded */
     ROW_KINDS
 };
 
@@ -116,6 +118,7 @@ enum history_event {
     HISTORY_RECALL,
     HISTORY_RECALL_DONE,
     HISTORY_REBALANCE, /* of a lease: somebody asked for a rebalance now */
+    HISTORY_HOURS, /* of a lease or a node: 80 or 100 % of HOURS are used, or none */
     /* Orders of administrators; simulations, whose scenarios have them, do not. */
     HISTORY_LEASE_RESUME,
     HISTORY_SITE_DRAIN,
@@ -182,6 +185,15 @@ struct row_high {
 struct row_lease_account {
     const char *site, *user;
     int64_t uid;
+    bool is_gone;
+};
+
+/* What is used of HOURS (model/quota.h): of a lease, at its provider; of a node of a
+ * plan, as "POOL:/PATH", at the broker. */
+struct row_quota {
+    const char *name;
+    int64_t n_hours, month_ms, used_ms, booked_ms;
+    int n_used;
     bool is_gone;
 };
 
@@ -426,6 +438,7 @@ struct row {
         struct row_cpus cpus;
         struct row_share share;
         struct row_lease_account lease_account;
+        struct row_quota quota;
         struct row_job_event job_event;
     };
 };

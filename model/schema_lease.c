@@ -195,6 +195,9 @@ static const struct field state[] = {
     UINT64(320, commits),
     UINT64(321, lost_from),
     UINT64(322, lost_to),
+    INT(340, price, 0, PRICE_MAX),
+    INT64(341, n_hours, 0, HOURS_MAX),
+    TIME(342, hours_ms),
 };
 const struct schema schema_lease_state = SCHEMA("State", state);
 #undef S
@@ -279,6 +282,7 @@ static const struct field contract[] = {
     NULL_TEXT(270, withheld, TALK, REASON_SIZE - 1),
     TIME(320, rebalance_in_ms),
     TIME(321, rebalance_every_ms),
+    INT(340, price, 0, PRICE_MAX),
 };
 const struct schema schema_lease_contract = SCHEMA("Contract", contract);
 #undef S

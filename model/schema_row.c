@@ -19,6 +19,7 @@ const char *const schema_row_event_words[] = {
     [HISTORY_RECALL] = "recall",
     [HISTORY_RECALL_DONE] = "recall_done",
     [HISTORY_REBALANCE] = "rebalance",
+    [HISTORY_HOURS] = "hours",
     [HISTORY_LEASE_RESUME] = "resume",
     [HISTORY_SITE_DRAIN] = "site_drain",
     [HISTORY_SITE_RESUME] = "site_resume",
@@ -423,24 +424,24 @@ static const struct schema lease_account_schema =
     SCHEMA("lease_account", lease_account);
 #undef S
 
+#define S struct row_quota
+static const struct field quota[] = {
+    KEY(TEXT, name),        COLUMN(INT64, n_hours),   COLUMN(INT64, month_ms),
+    COLUMN(INT64, used_ms), COLUMN(INT64, booked_ms), COLUMN(INT, n_used),
+    COLUMN(BOOL, is_gone),
+};
+static const struct schema quota_schema = SCHEMA("quota", quota);
+#undef S
+
 const struct schema *const schema_row_kinds[ROW_KINDS] = {
-    [ROW_COUNTER] = &counter_schema,
-    [ROW_OVERRIDE] = &override_schema,
-    [ROW_LEASE] = &lease_schema,
-    [ROW_SITE] = &site_schema,
-    [ROW_POOL] = &pool_schema,
-    [ROW_KEPT] = &kept_schema,
-    [ROW_HISTORY] = &history_schema,
-    [ROW_BOOK] = &book_schema,
-    [ROW_HIGH] = &high_schema,
-    [ROW_QUEUE] = &queue_schema,
-    [ROW_JOB] = &job_schema,
-    [ROW_JOB_STATE] = &job_state_schema,
-    [ROW_RUN] = &run_schema,
-    [ROW_CLOSED] = &closed_schema,
-    [ROW_PICK] = &pick_schema,
-    [ROW_CPUS] = &cpus_schema,
-    [ROW_SHARE] = &share_schema,
-    [ROW_LEASE_ACCOUNT] = &lease_account_schema,
-    [ROW_JOB_EVENT] = &job_event_schema,
+    [ROW_COUNTER] = &counter_schema, [ROW_OVERRIDE] = &override_schema,
+    [ROW_LEASE] = &lease_schema,     [ROW_SITE] = &site_schema,
+    [ROW_POOL] = &pool_schema,       [ROW_KEPT] = &kept_schema,
+    [ROW_HISTORY] = &history_schema, [ROW_BOOK] = &book_schema,
+    [ROW_HIGH] = &high_schema,       [ROW_QUEUE] = &queue_schema,
+    [ROW_JOB] = &job_schema,         [ROW_JOB_STATE] = &job_state_schema,
+    [ROW_RUN] = &run_schema,         [ROW_CLOSED] = &closed_schema,
+    [ROW_PICK] = &pick_schema,       [ROW_CPUS] = &cpus_schema,
+    [ROW_SHARE] = &share_schema,     [ROW_LEASE_ACCOUNT] = &lease_account_schema,
+    [ROW_QUOTA] = &quota_schema,     [ROW_JOB_EVENT] = &job_event_schema,
 };

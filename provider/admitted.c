@@ -55,6 +55,7 @@ static void count_slots(struct admitted_run *run, int sign)
             int *count =
                 run->is_yielded ? &entry->consumer_yielded : &entry->consumer_running;
             *count += sign * run->hosts[i].n_slots;
+            run->lease->n_running += run->is_yielded ? 0 : sign * run->hosts[i].n_slots;
             ledger_count_consumer(entry);
         }
         run->hosts[i].host->needs_reconcile = true;

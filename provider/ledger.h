@@ -27,6 +27,7 @@
 #include <uthash.h>
 
 #include "model/effect.h"
+#include "model/quota.h"
 #include "provider/export/export.h"
 
 /* The role of a lease in its policy. A policy that exports to a pool has one contract
@@ -112,6 +113,9 @@ struct ledger_lease {
     int n_resources;
     struct lease_resource *wanted; /* of these, that the export policy gives */
     int n_wanted;
+    struct quota quota; /* HOURS, of the slots in n_running */
+    enum quota_level quota_level;
+    int n_running; /* slots of the consumer's jobs that have not yielded them */
     char reason[REASON_SIZE];
 };
 

@@ -72,6 +72,8 @@ void provider_load(struct provider *provider, const struct row *row)
 {
     if (row->kind == ROW_BOOK && !row->book.is_gone) {
         ledger_load(&provider->ledger, &row->book);
+    } else if (row->kind == ROW_QUOTA) {
+        provider_quota_load(provider, &row->quota);
     } else if (row->kind == ROW_HIGH) {
         admitted_set_highest(&provider->admitted, row->high.consumer,
                              &(struct journal_mark){.commits = row->high.commits,
@@ -427,6 +429,10 @@ static void fill_state(const struct provider *provider,
 {
     struct host_split *hosts =
         arena_alloc(arena, (size_t)lease->n_hosts, sizeof(*hosts));
+    struct quota quota = lease->quota;
+    if (quota.n_hours > 0) {
+        quota_use(&quota, quota.n_used, provider->now_ms);
+    }
     for (int i = 0; i < lease->n_hosts; i++) {
         const struct lease_share *entry = &lease->hosts[i];
         hosts[i] = (struct host_split){
@@ -469,9 +475,12 @@ static void fill_state(const struct provider *provider,
         .commits = lease->commits,
         .lost_from = lease->lost_from,
         .lost_to = lease->lost_to,
-        .withheld = lease->is_withheld && provider->withheld != NULL
-                        ? arena_str(arena, provider->withheld)
-                        : NULL,
+        .withheld = !lease->is_withheld          ? NULL
+                    : provider->withheld != NULL ? arena_str(arena, provider->withheld)
+                                                 : provider_quota_reason(lease, arena),
+        .price = lease->terms.price,
+        .n_hours = quota.n_hours,
+        .hours_ms = quota.n_hours > 0 ? quota.used_ms : 0,
     };
     fill_recalls(provider, lease, arena, state);
 }
@@ -575,6 +584,7 @@ void provider_refresh(struct provider *provider, int64_t now_ms,
 {
     bool has_thawed = false;
     provider->now_ms = now_ms;
+    provider_quota_tick(provider, now_ms, effects);
     for (int i = 0; i < provider->ledger.count; i++) {
         struct ledger_lease *lease = provider->ledger.items[i];
         lease_recall_tick(lease, now_ms);
@@ -643,6 +653,8 @@ int64_t provider_wake_ms(const struct provider *provider)
         }
         int64_t recall_ms = lease_recall_wake_ms(lease);
         wake_ms = recall_ms < wake_ms ? recall_ms : wake_ms;
+        int64_t quota_ms = quota_wake_ms(&lease->quota);
+        wake_ms = quota_ms < wake_ms ? quota_ms : wake_ms;
     }
     return wake_ms;
 }

@@ -247,6 +247,7 @@ static void set_terms(struct ledger_lease *lease, const struct export_terms *ter
                        old->min_hold_ms != terms->min_hold_ms ||
                        old->lease_term_ms != terms->lease_term_ms ||
                        old->ends_lost != terms->ends_lost ||
+                       old->price != terms->price ||
                        old->takes_interactive != terms->takes_interactive;
     lease->terms = *terms;
 }
@@ -258,16 +259,6 @@ static void hold_lease(struct ledger_lease *lease)
         lease->is_exported = true;
         lease->is_open = true;
         ledger_want_resources(lease, NULL, 0); /* they were given to other leases */
-    }
-}
-
-/* A lease that is withheld gets no slots; its hosts stay. */
-static void set_withheld(const struct provider *provider, struct ledger_lease *lease)
-{
-    bool is_withheld = provider->withheld != NULL;
-    if (lease->is_withheld != is_withheld) {
-        lease->is_withheld = is_withheld;
-        lease->is_revised = lease->is_dirty = true;
     }
 }
 
@@ -283,7 +274,7 @@ static void export_leaves(struct provider *provider, const struct ledger_lease *
             continue;
         }
         lease->is_exported = true;
-        set_withheld(provider, lease);
+        lease->is_revised |= provider_quota_withhold(provider, lease);
         lease->is_dirty |=
             lease->terms.takes_interactive != idle->terms.takes_interactive;
         lease->terms.takes_interactive = idle->terms.takes_interactive;
@@ -341,7 +332,8 @@ static void export_lease(struct provider *provider, const struct export_lease *p
     lease->is_exported = true;
     lease->is_open = false;
     lease->is_revised = strcmp(lease->content, planned->content) != 0;
-    set_withheld(provider, lease);
+    provider_quota_set(lease, planned->terms.n_hours, provider->now_ms, effects);
+    lease->is_revised |= provider_quota_withhold(provider, lease);
     lease->is_reshared = ledger_want_resources(
         lease, planned->resources, lease->is_withheld ? 0 : planned->n_resources);
     if (lease->epoch == 0 || lease->is_withdrawn) {
@@ -432,6 +424,7 @@ void provider_export(struct provider *provider, const struct export_plan *plan,
                      int64_t now_ms, struct effects *effects)
 {
     struct unnamed_list list = number_policies(provider, plan);
+    provider->now_ms = now_ms;
     for (int i = 0; i < provider->ledger.count; i++) {
         provider->ledger.items[i]->is_exported = false;
         provider->ledger.items[i]->has_part = false;

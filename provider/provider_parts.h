@@ -49,7 +49,23 @@ void provider_send_unknown(struct provider *provider, const char *lease,
  * the last one changes nothing. */
 void provider_export_drain(struct provider *provider, const struct msg_drain *drain,
                            int64_t now_ms, struct effects *effects);
-/* Ends freezes that have timed out, and reconciles. Call it before any decision. */
+/* provider_quota.c: HOURS. Counts what is used; a lease whose quota is used up, or has
+ * begun anew, is withheld, or is not any more. */
+void provider_quota_load(struct provider *provider, const struct row_quota *row);
+void provider_quota_tick(struct provider *provider, int64_t now_ms,
+                         struct effects *effects);
+/* Whether the lease is withheld, by provider_withhold or its quota, has changed: its
+ * hosts have to be reconciled. */
+bool provider_quota_withhold(const struct provider *provider,
+                             struct ledger_lease *lease);
+/* HOURS of the policy; 0: none. True if it has changed. */
+bool provider_quota_set(struct ledger_lease *lease, int64_t n_hours, int64_t now_ms,
+                        struct effects *effects);
+/* Why a lease whose quota is used up is withheld. */
+const char *provider_quota_reason(const struct ledger_lease *lease,
+                                  struct arena *arena);
+/* Ends freezes that have timed out, counts quotas, and reconciles. Call it before any
+ * decision. */
 void provider_refresh(struct provider *provider, int64_t now_ms,
                       struct effects *effects);
 

@@ -264,6 +264,7 @@ void site_load(struct site *site, const struct row *row)
         break;
     case ROW_BOOK:
     case ROW_HIGH:
+    case ROW_QUOTA:
         provider_load(site->provider, row);
         break;
     case ROW_QUEUE:

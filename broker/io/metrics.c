@@ -107,6 +107,7 @@ static void count_event(struct metrics *metrics, const struct row_history *row,
         break;
     case HISTORY_QUOTA:
     case HISTORY_REBALANCE:
+    case HISTORY_HOURS:
         break;
     default:
         end_handover(metrics, row, end_ns);
@@ -214,6 +215,16 @@ static void lease_behind(const struct source *source, const char *name,
     promtext_begin(source->to, name, "lease", lease->id);
     fprintf(source->to, "} %" PRIu64 "\n",
             broker_lease_behind(source->broker, lease->id));
+}
+
+static void lease_hours(const struct source *source, const char *name,
+                        const struct row_lease *lease)
+{
+    double ratio = broker_lease_hours_ratio(source->broker, lease->id);
+    if (ratio >= 0) {
+        promtext_begin(source->to, name, "lease", lease->id);
+        fprintf(source->to, "} %.6f\n", ratio);
+    }
 }
 
 /* ---------------------------------------------------------------- sites */
@@ -456,6 +467,10 @@ static const struct {
     {"sublet_lease_behind_epoch", "gauge",
      "Epoch that a lease's provider states, which has lost its journal; 0: it has not.",
      .lease = lease_behind},
+    {"sublet_lease_hours_used_ratio", "gauge",
+     "Part of HOURS that a lease's jobs have used in this month, for leases that have "
+     "it.",
+     .lease = lease_hours},
     {"sublet_lease_changed_timestamp_seconds", "gauge",
      "When a lease's contract or state last changed.", .lease = lease_changed},
     {"sublet_rebalances_total", "counter", "Hand-overs that ended, by result.",

@@ -31,6 +31,7 @@
 #include "broker/plan/plan.h"
 #include "model/effect.h"
 #include "model/msg.h"
+#include "model/quota.h"
 
 /* The contract of a policy with one consumer; of a policy that exports to a pool, the
  * contract with the idle slots, or that of a leaf of the plan. */
@@ -66,9 +67,11 @@ struct lease {
     /* From the provider's latest STATE; not on disk. */
     enum reclaim_policy reclaim_policy;
     int64_t min_hold_ms, lease_term_ms;
-    bool ends_lost;         /* ON_LOST=kill */
-    bool takes_interactive; /* INTERACTIVE=Y */
-    char *withheld;         /* why the provider lends no slot of it; "": it lends */
+    bool ends_lost;            /* ON_LOST=kill */
+    bool takes_interactive;    /* INTERACTIVE=Y */
+    char *withheld;            /* why the provider lends no slot of it; "": it lends */
+    int price;                 /* credits for a slot hour */
+    int64_t n_hours, hours_ms; /* as in STATE */
     uint64_t last_attempt;
     int provider_waiting;
     bool is_unconfirmed;    /* one of its sites has not confirmed it since the start */

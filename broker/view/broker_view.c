@@ -136,6 +136,10 @@ static struct value *lease_row(const struct broker *broker, struct arena *arena,
     value_add_instant(arena, row, "changed_at", from->changed_ms);
     value_add_bool(arena, row, "drained", from->is_drained);
     value_add_bool(arena, row, "interactive", lease->takes_interactive);
+    value_add_int(arena, row, "price", lease->price);
+    value_add_known(arena, row, "hours", lease->n_hours > 0, lease->n_hours);
+    value_add_known(arena, row, "hours_used", lease->n_hours > 0,
+                    lease->hours_ms / QUOTA_HOUR_MS);
     value_add_known(arena, row, "behind_epoch", lease->behind_epoch != 0,
                     (int64_t)lease->behind_epoch);
     value_add_text(arena, row, "reason", reason_of(lease, arena));

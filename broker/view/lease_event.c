@@ -22,6 +22,7 @@ const char *lease_event_name(enum history_event event)
         [HISTORY_RECALL] = "recall",
         [HISTORY_RECALL_DONE] = "recall_done",
         [HISTORY_REBALANCE] = "lease_rebalance",
+        [HISTORY_HOURS] = "hours",
         [HISTORY_LEASE_RESUME] = "lease_resume",
         [HISTORY_SITE_DRAIN] = "site_drain",
         [HISTORY_SITE_RESUME] = "site_resume",

@@ -225,6 +225,8 @@ static const struct column leases_block[] = COLUMNS(
     TEXT("Status", "status"), TEXT("Epoch", "epoch"), SIDE("Provider uses", "provider"),
     SIDE("Consumer uses", "consumer"), INSTANCES("Resources", "resources"),
     TEXT("Drained", "drained"), TEXT("Interactive jobs", "interactive"),
+    NUMBER("Credits per slot hour", "price"), NUMBER("Slot hours a month", "hours"),
+    NUMBER("Slot hours used", "hours_used"),
     TEXT("Provider is behind, at epoch", "behind_epoch"),
     DURATION("Reclaim delay", "reclaim_delay_s"),
     TIME("Next rebalance", "next_rebalance_at"), TIME("Changed", "changed_at"),

@@ -62,6 +62,8 @@ struct export_terms {
     int64_t min_hold_ms, lease_term_ms;
     bool ends_lost;         /* ON_LOST=kill */
     bool takes_interactive; /* INTERACTIVE=Y */
+    int price;              /* PRICE: credits for a slot hour; 0: none */
+    int64_t n_hours;        /* HOURS: slot hours a month; 0: no bound */
 };
 
 /* What a lease gets of a host. */

@@ -197,6 +197,27 @@ static bool read_duration(struct reading *reading, const char *name, int64_t *ms
             conf_parse_duration(cell->value, key->unit_ms, ms, NULL) == ERR_NONE);
 }
 
+/* Prices and quotas of a pool are those of its nodes. */
+static bool read_price(struct reading *reading)
+{
+    struct export_terms *terms = &reading->policy->terms;
+    const struct conf_cell *price = cell_of(reading, "PRICE");
+    const struct conf_cell *hours = cell_of(reading, "HOURS");
+    const struct conf_cell *first = price != NULL ? price : hours;
+    int n_hours = 0;
+    if (first != NULL && reading->policy->shares.is_pool) {
+        COMPLAIN(reading, first,
+                 "%s is not allowed with a pool in DISTRIBUTION, expected it in the "
+                 "PlanNode sections of the broker",
+                 first->key);
+        return false;
+    }
+    bool is_valid = (price == NULL || read_number(price, &terms->price)) &&
+                    (hours == NULL || read_number(hours, &n_hours));
+    terms->n_hours = n_hours;
+    return is_valid;
+}
+
 /* A word that is not allowed was complained about by conf_check. */
 static bool read_terms(struct reading *reading)
 {
@@ -240,7 +261,8 @@ bool export_policy_read(struct conf *conf, const char *site,
     bool has_spaces = read_spaces(&reading);
     bool has_type = has_hosts && has_shares && read_type(&reading);
     bool has_terms = read_terms(&reading);
-    return has_name && has_hosts && has_spaces && has_shares && has_type && has_terms;
+    bool has_price = has_shares && read_price(&reading);
+    return has_name && has_hosts && has_spaces && has_type && has_terms && has_price;
 }
 
 /* "n1 n2 n3" */

@@ -149,7 +149,7 @@ static void log_history(struct event_log *log, const struct row_history *row,
                         int64_t now_ms)
 {
     struct value *event =
-        row->event > HISTORY_REBALANCE /* an order of the scenario */
+        row->event > HISTORY_HOURS /* an order of the scenario */
             ? NULL
             : begin_event(log, lease_event_name(row->event), -1, now_ms);
 

@@ -66,6 +66,7 @@ int journal_open(const char *path, bool accepts_loss, struct journal **journal,
         [ROW_JOB_EVENT] = {.schema = schema_row_kinds[ROW_JOB_EVENT],
                            .is_history = true},
         [ROW_LEASE_ACCOUNT] = {.schema = schema_row_kinds[ROW_LEASE_ACCOUNT]},
+        [ROW_QUOTA] = {.schema = schema_row_kinds[ROW_QUOTA]},
     };
     if (db_open(path, APPLICATION_ID, site_migrations, accepts_loss, &opened->db, err) <
             0 ||

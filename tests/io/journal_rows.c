@@ -219,6 +219,12 @@ void journal_rows_add(void *arg, const struct row *row)
         add(to, "account of %s@%s: %" PRId64 "\n", row->lease_account.user,
             row->lease_account.site, row->lease_account.uid);
         break;
+    case ROW_QUOTA:
+        add(to, "quota %s %" PRId64 " hours of %" PRId64 ": %" PRId64 " until %" PRId64,
+            row->quota.name, row->quota.n_hours, row->quota.month_ms,
+            row->quota.used_ms, row->quota.booked_ms);
+        add(to, " then %d\n", row->quota.n_used);
+        break;
     case ROW_OVERRIDE:
     case ROW_LEASE:
     case ROW_SITE:

@@ -196,6 +196,18 @@ static void test_accounts_of_other_sites_users(void **state)
     journal_fixture_assert_loads(*state, left, 2);
 }
 
+static void test_quotas(void **state)
+{
+    struct row rows[] = {
+        {.kind = ROW_QUOTA, .quota = {"north/p/east", 5, 100, 7, 200, 3, false}},
+        {.kind = ROW_QUOTA, .quota = {"north/p/south", 5, 100, 7, 200, 3, false}},
+        {.kind = ROW_QUOTA, .quota = {"north/p/east", 5, 100, 37, 210, 0, false}},
+        {.kind = ROW_QUOTA, .quota = {"north/p/south", 0, 0, 0, 0, 0, true}},
+    };
+    journal_fixture_write(*state, rows, 4);
+    journal_fixture_assert_loads(*state, &rows[2], 1);
+}
+
 static void test_picks_are_kept_and_dropped(void **state)
 {
     struct row rows[] = {
@@ -352,7 +364,8 @@ static void test_a_journal_of_before_short_states(void **state)
         fixture, "CREATE TABLE old AS SELECT key >> 20 AS id,"
                  " key & 1048575 AS element, " STATE_OF_21 " FROM job_state;"
                  "DROP TABLE job_state; DROP TABLE lease_account;"
-                 "DROP TABLE usage; DROP TABLE usage_level; DROP TABLE usage_size;"
+                 "DROP TABLE usage; DROP TABLE usage_level; DROP TABLE usage_size; "
+                 "DROP TABLE quota;"
                  "ALTER TABLE old RENAME TO job_state;"
                  "DROP TABLE cpus;"
                  "ALTER TABLE job DROP COLUMN user_group;"
@@ -394,7 +407,8 @@ static void test_a_journal_of_before_arrays(void **state)
         fixture,
         "CREATE TABLE old AS SELECT key >> 20 AS id, " STATE_OF_1 " FROM job_state;"
         "DROP TABLE job_state; DROP TABLE lease_account;"
-        "DROP TABLE usage; DROP TABLE usage_level; DROP TABLE usage_size;"
+        "DROP TABLE usage; DROP TABLE usage_level; DROP TABLE usage_size; "
+        "DROP TABLE quota;"
         "ALTER TABLE old RENAME TO job_state;"
         "ALTER TABLE job DROP COLUMN is_array;"
         "ALTER TABLE job DROP COLUMN res_reqs;"
@@ -600,6 +614,7 @@ int main(void)
         TEST(test_elements_of_an_array_have_states_of_their_own),
         TEST(test_hosts_are_closed_and_opened),
         TEST(test_accounts_of_other_sites_users),
+        TEST(test_quotas),
         TEST(test_picks_are_kept_and_dropped),
         TEST(test_cpus_are_those_of_the_latest_report),
         TEST(test_use_fades_from_where_it_was),

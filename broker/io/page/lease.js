@@ -33,7 +33,7 @@ function fact(name, value) {
 }
 
 function build(id) {
-  const parts = Object.fromEntries(['state', 'sides', 'age', 'why', 'next', 'delay', 'epoch', 'made']
+  const parts = Object.fromEntries(['state', 'sides', 'age', 'why', 'next', 'delay', 'hours', 'price', 'epoch', 'made']
     .map((name) => [name, el('dd')]));
   parts.badge = el('span');
   parts.state.append(parts.badge);
@@ -50,6 +50,7 @@ function build(id) {
     el('dl', { class: 'facts' }, ...fact('State', parts.state), ...fact('Slots', parts.sides),
       ...fact('Last change', parts.age), ...fact('Reason', parts.why),
       ...fact('Next rebalance', parts.next), ...fact('Reclaim delay', parts.delay),
+      ...fact('Slot hours', parts.hours), ...fact('Price of a slot hour', parts.price),
       ...fact('Epoch', parts.epoch), ...fact('Made', parts.made)),
     parts.bar,
     el('div', { class: 'buttons' }, parts.delayButton, parts.rebalance, parts.drain), parts.hint,
@@ -76,6 +77,11 @@ function drawHosts(lease) {
   }));
 }
 
+function hoursWarning(lease) {
+  const part = lease.hours_used / lease.hours;
+  return part >= 1 ? ': no job starts until it is over' : part >= 0.8 ? ', which is 80 % or more' : '';
+}
+
 function drawFacts(lease) {
   const [name, word] = badgeOf(lease);
   setClass(built.badge, `badge ${name}`);
@@ -85,6 +91,9 @@ function drawFacts(lease) {
   setText(built.delay, lease.type === 'shared' ? formatDelay(lease.reclaim_delay_s)
     : lease.type === 'pool' ? 'none: its pool\u2019s cycles move its slots'
     : 'none: an exclusive lease is not rebalanced');
+  setText(built.hours, lease.hours === null ? 'any number'
+    : `${lease.hours_used} of ${lease.hours} used in this month${hoursWarning(lease)}`);
+  setText(built.price, lease.price === 0 ? 'none' : `${lease.price} credits`);
   setText(built.epoch, String(lease.epoch));
   setText(built.made, lease.made_at === null ? 'not yet: with the consumer\u2019s first job' : formatClock(lease.made_at));
   fillBar(built.bar, partsOf(lease), describe(lease));

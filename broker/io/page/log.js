@@ -18,7 +18,7 @@ const WORDS = {
   lease_end: 'ended', lease_rebalance: 'rebalance requested', lease_resume: 'resumed',
   site_lost: 'lost', site_back: 'back', site_drain: 'draining', site_resume: 'resumed',
   reclaim_delay: 'reclaim delay', reload: 'configuration',
-  quota: 'quota', recall: 'is to give slots back', recall_done: 'has given slots back',
+  hours: 'slot hours of the month', quota: 'quota', recall: 'is to give slots back', recall_done: 'has given slots back',
 };
 
 export const wordOf = (event) => WORDS[event] ?? WORDS[`lease_${event}`] ?? event;

@@ -55,6 +55,9 @@ static bool is_same_key(const struct row *a, const struct row *b)
     if (a->kind == ROW_HIGH) {
         return strcmp(a->high.consumer, b->high.consumer) == 0;
     }
+    if (a->kind == ROW_QUOTA) {
+        return strcmp(a->quota.name, b->quota.name) == 0;
+    }
     return strcmp(a->run.run.site, b->run.run.site) == 0 &&
            a->run.run.attempt == b->run.run.attempt;
 }
@@ -65,8 +68,7 @@ static void store(struct provider_world *world, const struct row *row)
     while (at < world->n_rows && !is_same_key(&world->rows[at], row)) {
         at++;
     }
-    bool is_gone = (row->kind == ROW_RUN && row->run.is_gone) ||
-                   (row->kind == ROW_BOOK && row->book.is_gone);
+    bool is_gone = row_is_gone(row);
     if (is_gone && at < world->n_rows) {
         world->rows[at] = world->rows[--world->n_rows];
     } else if (!is_gone) {

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "model/quota.h"
 #include "tests/unit/provider/provider_world.h"
 
 static int set_up(void **state)
@@ -252,11 +253,13 @@ static void test_terms_alone_change_no_epoch(void **state)
     provider_world_export(world, "p south shared n1=4");
     provider_world_session(world, 1);
     static const struct export_terms steps[] = {
-        {RECLAIM_DEMAND, 0, 300000, false, false},
-        {RECLAIM_DEMAND, 5, 300000, false, false},
-        {RECLAIM_DEMAND, 5, 7000, false, false},
-        {RECLAIM_DEMAND, 5, 7000, true, false},
-        {RECLAIM_DEMAND, 5, 7000, true, true},
+        {RECLAIM_DEMAND, 0, 300000, false, false, 0, 0},
+        {RECLAIM_DEMAND, 5, 300000, false, false, 0, 0},
+        {RECLAIM_DEMAND, 5, 7000, false, false, 0, 0},
+        {RECLAIM_DEMAND, 5, 7000, true, false, 0, 0},
+        {RECLAIM_DEMAND, 5, 7000, true, true, 0, 0},
+        {RECLAIM_DEMAND, 5, 7000, true, true, 9, 0},
+        {RECLAIM_DEMAND, 5, 7000, true, true, 9, 12},
     };
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
         world->plan.leases[0].terms = steps[i];
@@ -271,6 +274,8 @@ static void test_terms_alone_change_no_epoch(void **state)
         assert_int_equal(sent->lease_term_ms, steps[i].lease_term_ms);
         assert_int_equal(sent->ends_lost, steps[i].ends_lost);
         assert_int_equal(sent->takes_interactive, steps[i].takes_interactive);
+        assert_int_equal(sent->price, steps[i].price);
+        assert_int_equal(sent->n_hours, steps[i].n_hours);
     }
 }
 
@@ -528,12 +533,87 @@ static void test_withheld(void **state)
                         "4 made: n1 0/0 0/0; n2 0/0 0/0");
 }
 
+static const char lease_p[] = "north/p/south";
+
+/* HOURS of the first policy. */
+static void export_hours(struct provider_world *world, int64_t n_hours)
+{
+    world->plan.leases[0].terms.n_hours = n_hours;
+    effects_clear(&world->effects);
+    provider_export(world->provider, &world->plan, world->now_ms, &world->effects);
+    provider_world_tick(world, 0);
+}
+
+/* Two slots use two slot hours in an hour. The lease lends nothing then, until the
+ * month is over: a restart forgets none of it, and what is running goes on. */
+static void test_quota(void **state)
+{
+    struct provider_world *world = *state;
+    provider_world_export(world, "p south exclusive n1=3");
+    export_hours(world, 2);
+    provider_world_start(world, "south", 1, lease_p, 1, "n1=2");
+    provider_world_tick(world, 0);
+    provider_world_tick(world, QUOTA_HOUR_MS * 4 / 5 - 1);
+    assert_int_equal(provider_wake_ms(world->provider), world->now_ms + 1);
+    provider_world_session(world, 1);
+    provider_world_tick(world, 1); /* 80 % */
+    assert_int_equal(provider_world_state(world, lease_p)->hours_ms,
+                     QUOTA_HOUR_MS * 8 / 5);
+    assert_null(provider_world_state(world, lease_p)->withheld);
+    provider_world_restart(world);
+    export_hours(world, 2);
+    provider_set_local_used(world->provider, "n1", 4, 0);
+    provider_set_local_used(world->provider, "n2", 4, 0);
+    provider_world_session(world, 2);
+    provider_world_tick(world, QUOTA_HOUR_MS / 5 - 1);
+    ASSERT_BOOK(lease_p, "1 made: n1 0/0 3/2");
+    provider_world_tick(world, 1);
+    ASSERT_BOOK(lease_p, "2 made: n1 0/0 2/2"); /* the idle slot is back */
+    assert_string_equal(provider_world_state(world, lease_p)->withheld,
+                        "its quota is used up: 2.0 of 2 slot hours of 1970-01 (HOURS)");
+    assert_int_equal(provider_local_max(world->provider, "n1", 4, 0), 2);
+    assert_int_equal(provider_world_start(world, "south", 2, lease_p, 2, "n1=1"),
+                     PROVIDER_REFUSED);
+    provider_world_end(world, "south", 1);
+    provider_world_tick(world, 0);
+    ASSERT_BOOK(lease_p, "3 made: n1 0/0 0/0");
+    provider_world_tick(world, 31 * 24 * QUOTA_HOUR_MS - world->now_ms - 1);
+    ASSERT_BOOK(lease_p, "3 made: n1 0/0 0/0");
+    provider_world_tick(world, 1);
+    ASSERT_BOOK(lease_p, "4 made: n1 0/0 3/0");
+    assert_int_equal(provider_world_start(world, "south", 3, lease_p, 4, "n1=1"),
+                     PROVIDER_ADMITTED);
+}
+
+/* What was used under a smaller quota counts under a larger one, and what ran before
+ * there was a quota does not. */
+static void test_quota_that_is_changed(void **state)
+{
+    struct provider_world *world = *state;
+    provider_world_export(world, "p south exclusive n1=3");
+    provider_world_start(world, "south", 1, lease_p, 1, "n1=1");
+    provider_world_tick(world, 0);
+    provider_world_tick(world, 5 * QUOTA_HOUR_MS);
+    export_hours(world, 1);
+    ASSERT_BOOK(lease_p, "1 made: n1 0/0 3/1");
+    provider_world_tick(world, QUOTA_HOUR_MS);
+    ASSERT_BOOK(lease_p, "2 made: n1 0/0 1/1");
+    export_hours(world, 3);
+    ASSERT_BOOK(lease_p, "3 made: n1 0/0 3/1");
+    provider_world_tick(world, 2 * QUOTA_HOUR_MS);
+    ASSERT_BOOK(lease_p, "4 made: n1 0/0 1/1");
+    export_hours(world, 0);
+    ASSERT_BOOK(lease_p, "5 made: n1 0/0 3/1");
+}
+
 int main(void)
 {
 #define STORY(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_opening_split),
         STORY(test_withheld),
+        STORY(test_quota),
+        STORY(test_quota_that_is_changed),
         STORY(test_equal_policies_keep_the_split),
         STORY(test_reserved_slot_leaves_a_host_that_is_down),
         STORY(test_reserved_slot_waits_for_a_usable_host),

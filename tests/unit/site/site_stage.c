@@ -78,6 +78,8 @@ static const char *key_of_row(const struct row *row, uint64_t *number)
         return row->share.account;
     case ROW_LEASE_ACCOUNT:
         return row->lease_account.user;
+    case ROW_QUOTA:
+        return row->quota.name;
     case ROW_OVERRIDE:
     case ROW_LEASE:
     case ROW_SITE:
@@ -143,6 +145,7 @@ static bool is_gone(const struct row *row)
            (row->kind == ROW_PICK && row->pick.is_gone) ||
            (row->kind == ROW_CPUS && row->cpus.is_gone) ||
            (row->kind == ROW_LEASE_ACCOUNT && row->lease_account.is_gone) ||
+           (row->kind == ROW_QUOTA && row->quota.is_gone) ||
            (row->kind == ROW_SHARE && row->share.is_gone);
 }
 

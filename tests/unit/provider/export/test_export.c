@@ -325,7 +325,7 @@ static void test_defaults_and_own_values(void **state)
               as_sections(&world.arena, "PER_HOST=n1;SLOTS=1;DISTRIBUTION=([a,1])||"
                                         "PER_HOST=n2;SLOTS=1;DISTRIBUTION=([a,1]);"
                                         "TYPE=SHARED;RECLAIM_POLICY=Demand;MIN_HOLD=2m;"
-                                        "LEASE_TERM=7;INTERACTIVE=n"));
+                                        "LEASE_TERM=7;INTERACTIVE=n;PRICE=5;HOURS=70"));
     assert_int_equal(world.conf.n_errors, 0);
     assert_int_equal(world.plan.n_leases, 2);
     const struct export_lease *first = &world.plan.leases[0];
@@ -338,6 +338,10 @@ static void test_defaults_and_own_values(void **state)
     assert_int_equal(second->terms.reclaim_policy, RECLAIM_DEMAND);
     assert_int_equal(second->terms.min_hold_ms, 120000);
     assert_int_equal(second->terms.lease_term_ms, 7000);
+    assert_int_equal(first->terms.price, 0);
+    assert_int_equal(first->terms.n_hours, 0);
+    assert_int_equal(second->terms.price, 5);
+    assert_int_equal(second->terms.n_hours, 70);
     assert_true(first->terms.takes_interactive);
     assert_false(second->terms.takes_interactive);
     end(&world);
