@@ -165,7 +165,7 @@ $(BIN):
 
 $(BIN)/sublet-broker: $(call obj,$(BROKER_SRCS)) $(BROKER_SQL_OBJ) $(PAGE_OBJ) $(TOOLKIT) $(PURE) | $(BIN)
 	$(link)
-$(BIN)/sublet-site: $(call obj,$(SITE_SRCS)) $(SITE_SQL_OBJ) $(TOOLKIT) $(PURE) | $(BIN)
+$(BIN)/sublet-site: $(call obj,$(SITE_SRCS) $(RUN_SRCS) host/agent/start_file.c) $(SITE_SQL_OBJ) $(TOOLKIT) $(PURE) | $(BIN)
 	$(link)
 $(BIN)/sublet-host: $(call obj,$(HOST_SRCS) $(RUN_SRCS)) $(TOOLKIT) $(PURE) | $(BIN)
 	$(link)

@@ -155,6 +155,10 @@ struct msg_host_load {
     int n_values;
     const struct run_load *runs;
     int n_runs;
+    /* Of a host that another scheduler has: slots of jobs that the site does not know,
+     * and whether it takes no job at all. */
+    int n_foreign;
+    bool is_out;
 };
 
 struct msg_run_start {

@@ -277,6 +277,8 @@ static const struct schema run_load_schema = SCHEMA("RunLoad", run_load);
 static const struct field host_load[] = {
     PARTS(1, values, 0, LOAD_VALUES_MAX, &load_value_schema),
     PARTS(190, runs, 0, RUN_LOADS_MAX, &run_load_schema),
+    INT(301, n_foreign, 0, SLOTS_MAX),
+    BOOL(302, is_out),
 };
 const struct schema schema_run_host_load = SCHEMA("HostLoad", host_load);
 #undef S

@@ -12,6 +12,7 @@
 #include "site/job/history.h"
 #include "site/lifecycle/lifecycle.h"
 #include "site/site_dispatch.h"
+#include "site/site_lent.h"
 #include "site/site_parts.h"
 #include "site/site_reload.h"
 
@@ -189,6 +190,7 @@ struct site *site_new(const struct site_config *from)
         .uplink = site->uplink,
         .history = site->history,
         .pass_request = &site->pass_request,
+        .is_slurm = config->is_slurm,
     });
     site->recall_enforce = recall_enforce_new(&(struct recall_enforce_parts){
         .config = config,
@@ -201,6 +203,7 @@ struct site *site_new(const struct site_config *from)
     });
     new_resources(site);
     new_pass(site);
+    site_lent_begin(site);
     site_reload_connect(site);
     return site;
 }

@@ -489,6 +489,12 @@ static void on_host_load(struct site *site, const struct call *call,
     const char *unknown =
         host_resources_report(site->host_resources, call->host, &call->msg->host_load);
     take_use(site, call);
+    if (host_table_set_foreign(site->hosts, call->host, call->msg->host_load.n_foreign,
+                               call->msg->host_load.is_out)) {
+        host_admin_sync_host(&site->host_admin, site->hosts, site->provider, call->host,
+                             site->now_ms + site->utc_offset_ms);
+        capacity_sync_provider(site->capacity);
+    }
     site_reload_count_cpus(site, call->host, call->now_ms, effects);
     bool is_better = !had_rates && resource_table_has(table, call->host, RESOURCE_UT);
     lease_resources_update_host(&site->lease_resources, call->host);

@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "site/site_lent.h"
 #include "site/site_parts.h"
 
 static bool is_configured(const struct site_config *config, const char *host)
@@ -309,6 +310,7 @@ static void apply(struct site *site, const struct site_config *from, int64_t now
     provider_withhold(site->provider, site->config->withheld);
     consumer_set_start_timeout(site->consumer, site->config->start_timeout_ms);
     change_hosts(site, before, now_ms, effects);
+    site_lent_begin(site);
     change_resources(site, now_ms);
     change_groups(site);
     accept_times_set_interval(site->accept_times, site->config->accept_ms);

@@ -36,6 +36,7 @@
 
 #include "model/effect.h"
 #include "slurm/slurm_plan.h"
+#include "slurm/slurm_script.h"
 
 enum { SLURM_AGENT_ROUNDS = 4 };
 
@@ -47,13 +48,12 @@ struct slurm_agent_config {
     uint64_t seed; /* of waits, and of the tokens of runs */
 };
 
-/* What is in the directory of a run. */
+/* What is in the directory of a run (slurm_script.h). */
 struct slurm_run_files {
     bool is_claimed;  /* its script has begun, or never will */
     int64_t begun_ms; /* 0: it has not begun */
     bool has_ended;
-    int status; /* of the command, as a shell has it: 128 + signal */
-    int64_t ended_ms, cpu_ms;
+    struct slurm_script_end end;
     int64_t out_bytes, err_bytes;
 };
 
@@ -63,8 +63,9 @@ struct slurm_run_record {
     const char *node, *lease;
     const char *account; /* "": the agent's own */
     uint64_t token;
+    uint64_t control_done; /* number of the last order that was carried out */
     int n_slots;
-    int64_t limit_ms; /* the time that it may run; 0: none */
+    int64_t run_limit_ms; /* the time that it may run; 0: none */
 };
 
 /* The hands of the agent. */
@@ -78,22 +79,25 @@ struct slurm_hands {
      */
     int (*make_run)(void *arg, const struct slurm_run_record *record,
                     const struct msg_run_start *start, struct err *err);
-    /* False: the run has no directory. */
+    /* False: it has no directory. */
     bool (*look)(void *arg, const struct run_id *run, struct slurm_run_files *files);
     /* Takes the claim. False: it was taken before. */
     bool (*claim)(void *arg, const struct run_id *run);
     void (*remove_run)(void *arg, const struct run_id *run);
-    /* The paths for sbatch, in the arena. */
-    const char *(*path)(void *arg, const struct run_id *run, const char *file,
-                        struct arena *arena);
-    /* Reads a piece of the run's output; false: there is none. */
-    bool (*read_output)(void *arg, const struct msg_output_ask *ask,
+    /* Keeps that orders about the run up to this number were carried out. */
+    void (*keep_control)(void *arg, const struct run_id *run, uint64_t number);
+    /* The number of the account's group, in the arena. */
+    const char *(*group)(void *arg, const char *account, struct arena *arena);
+    /* The path of its script, in the arena. */
+    const char *(*script)(void *arg, const struct run_id *run, struct arena *arena);
+    /* Reads a piece of its output. */
+    void (*read_output)(void *arg, const struct msg_output_ask *ask,
                         struct msg_output *output, struct arena *arena);
     /* The RUN_START of the run, for RUN_FOUND; false: it cannot be read. */
     bool (*read_start)(void *arg, const struct run_id *run, struct msg_run_start *start,
                        struct arena *arena);
-    /* These nodes are held for the freeze of the contract: no job is on them, and none
-     * but the consumer's will be. */
+    /* Of the candidates of the contract these are held: no job is on them, and no other
+     * one will be. It is called again while the contract has candidates. */
     void (*held)(void *arg, const struct slurm_contract *contract,
                  const char *const *nodes, int n_nodes);
     void (*log)(void *arg, enum log_level level, const char *text);

@@ -190,14 +190,22 @@ const char *const *slurm_run_submit_command(struct arena *arena,
     words[n_words++] = "--export=NIL";
     words[n_words++] = "--chdir=/";
     words[n_words++] = "--job-name=sublet";
-    words[n_words++] = "--time=UNLIMITED";
+    words[n_words++] = order->limit_min > 0 ? arena_printf(arena, "--time=%lld",
+                                                           (long long)order->limit_min)
+                                            : "--time=UNLIMITED";
     words[n_words++] = "--nodes=1";
     words[n_words++] = "--ntasks=1";
     words[n_words++] = arena_printf(arena, "--cpus-per-task=%d", order->n_slots);
     words[n_words++] = arena_printf(arena, "--nodelist=%s", order->node);
     words[n_words++] = arena_printf(arena, "--reservation=%s", order->reservation);
-    words[n_words++] = arena_printf(arena, "--uid=%s", order->user);
-    words[n_words++] = arena_printf(arena, "--gid=%s", order->group);
+    if (order->user[0] != '\0') {
+        words[n_words++] = arena_printf(arena, "--uid=%s", order->user);
+        words[n_words++] = arena_printf(arena, "--gid=%s", order->group);
+    }
+    if (order->mem_mib > 0) {
+        words[n_words++] =
+            arena_printf(arena, "--mem=%lldM", (long long)order->mem_mib);
+    }
     words[n_words++] = arena_printf(arena, "--output=%s", order->output);
     words[n_words++] = arena_printf(arena, "--error=%s", order->error);
     words[n_words++] = arena_printf(arena, "--comment=%s",

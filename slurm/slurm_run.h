@@ -65,15 +65,17 @@ const struct slurm_run *slurm_run_find(const struct slurm_runs *runs, const char
 struct slurm_run_order {
     const char *site;
     struct run_id run;
-    const char *user, *group; /* names of accounts, or numbers */
+    const char *user, *group; /* names of accounts, or numbers; "": the caller's own */
     const char *reservation, *node;
     int n_slots;
+    int64_t mem_mib;                 /* 0: Slurm's default */
+    int64_t limit_min;               /* minutes that it may run; 0: no limit */
     const char *partition, *account; /* "": Slurm's default */
     const char *output, *error;      /* files of standard output and error */
     const char *script;              /* absolute path */
 };
 
-/* Each is a command, ended by NULL. The job has no limit of time, is not requeued, and
+/* Each is a command, ended by NULL. The job is not requeued, and
  * gets no environment of the agent. sbatch prints its number. */
 const char *const *slurm_run_submit_command(struct arena *arena,
                                             const struct slurm_run_order *order);

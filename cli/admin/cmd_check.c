@@ -8,6 +8,7 @@
 #include "cli/admin/lsf_report.h"
 #include "cli/commands.h"
 #include "site/config/site_config.h"
+#include "slurm/io/slurm_config.h"
 #include "sys/accounts.h"
 #include "sys/daemon.h"
 
@@ -66,6 +67,7 @@ int cmd_check_run(struct call *call)
     }
     conf_init(&conf, &call->arena);
     daemon_conf_read(&conf, call->operands, call->n_operands);
+    slurm_config_complete(&conf, false);
     conf_check(&conf);
     is_broker = broker_config_read(&conf, &broker);
     is_site = site_config_read(&conf, &site);

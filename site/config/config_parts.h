@@ -65,6 +65,12 @@ void rusage_config_read(struct conf *conf, struct site_config *config);
 void lease_user_read_uids(struct conf *conf, const struct conf_place *site,
                           struct site_config *config);
 
+/* scheduler_config.c: SCHEDULER = slurm. The second one judges export policies. */
+void scheduler_config_read(struct conf *conf, const struct conf_place *site,
+                           struct site_setup *setup);
+void scheduler_config_judge(struct conf *conf, const struct conf_place *site,
+                            const struct site_config *config);
+
 /* pend_config.c */
 void pend_config_read(struct conf *conf, const struct groups *groups,
                       struct pend_config *pend);

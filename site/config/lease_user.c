@@ -6,6 +6,7 @@
  * its secret key and end it, so it lends nothing unless LEASE_USER = self accepts that.
  */
 #include <string.h>
+#include <strings.h>
 
 #include "base/conf/conf_value.h"
 #include "site/config/config_parts.h"
@@ -20,6 +21,7 @@ static void judge_own(struct conf *conf, const struct conf_place *at,
 {
     bool accepts_own = strcmp(config->lease_account, own) == 0;
     config->lease_account = accepts_own ? "" : "root"; /* as whom no host runs them */
+    config->own_account = accepts_own ? machine->user : "";
     if (accepts_own) {
         CONF_COMPLAIN(conf, CONF_WARNING, at, "LEASE_USER",
                       "jobs of other sites run as \"%s\", as the daemon does, and can "
@@ -59,6 +61,10 @@ static void judge_root(struct conf *conf, const struct conf_place *at,
                       "root, expected another account");
     } else if (config->users.is_set) {
         return;
+    } else if (config->is_slurm && config->lease_account[0] == '\0') {
+        CONF_COMPLAIN(conf, CONF_ERROR, at, "SCHEDULER",
+                      "jobs of leases run as accounts that Slurm knows, expected a "
+                      "section UserMap, or LEASE_USER");
     } else if (config->lease_account[0] == '\0' && machine->uids_taken != NULL) {
         CONF_COMPLAIN(
             conf, CONF_ERROR, at, "LEASE_UIDS",
@@ -123,4 +129,39 @@ void lease_user_judge(struct conf *conf, const struct site_machine *machine,
     } else {
         judge_own(conf, &at, machine, config);
     }
+}
+
+static const char *add_account(struct arena *arena, const char *accounts,
+                               const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = accounts; length > 0 && *at != '\0';) {
+        size_t word = strcspn(at, ",");
+        if (word == length && strncmp(at, name, length) == 0) {
+            return accounts;
+        }
+        at += word + (at[word] == ',');
+    }
+    return length == 0 ? accounts
+                       : arena_printf(arena, "%s%s%s", accounts,
+                                      accounts[0] != '\0' ? "," : "", name);
+}
+
+const char *lease_user_accounts(const struct site_config *config, const char *consumer,
+                                struct arena *arena)
+{
+    const char *accounts = "";
+    if (!config->users.is_set) {
+        return add_account(arena, "",
+                           config->own_account[0] != '\0' ? config->own_account
+                                                          : config->lease_account);
+    }
+    for (int i = 0; i < config->users.n_rows; i++) {
+        const struct user_map_row *row = &config->users.rows[i];
+        const char *name = strcasecmp(row->local, "all") == 0 ? row->user : row->local;
+        if (strcmp(row->site, consumer) == 0) {
+            accounts = add_account(arena, accounts, name);
+        }
+    }
+    return accounts;
 }

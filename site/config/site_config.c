@@ -281,6 +281,7 @@ static void read_site(struct conf *conf, const struct conf_place *site,
     config->start_timeout_ms = conf_value_duration(conf, site, "START_TIMEOUT", 300000);
     config->lease_account = conf_value_text(conf, site, "LEASE_USER");
     config->lease_account = config->lease_account != NULL ? config->lease_account : "";
+    config->own_account = "";
     lease_user_read_uids(conf, site, config);
     user_map_read(conf, &config->users);
     read_roles(conf, site, config);
@@ -317,6 +318,7 @@ static bool read_all(struct conf *conf, bool is_simulated, struct site_setup *se
     if (!is_simulated) {
         read_shell(conf, &site, setup);
     }
+    scheduler_config_read(conf, &site, setup);
     host_config_read(conf, &site, setup);
     read_elims(conf, &site, setup);
     read_queues(conf, &site, &setup->config);
@@ -325,6 +327,7 @@ static bool read_all(struct conf *conf, bool is_simulated, struct site_setup *se
     threshold_config_read(conf, &setup->config);
     rusage_config_read(conf, &setup->config);
     export_config_read(conf, is_simulated, &setup->config);
+    scheduler_config_judge(conf, &site, &setup->config);
     return true;
 }
 

@@ -122,7 +122,8 @@ struct site_config {
                                     daemon's own, for root one of lease_uids */
     struct uid_range lease_uids; /* LEASE_UIDS */
     const char *withheld;        /* why no slots are lent; NULL: they are */
-    struct user_map users; /* UserMap: other accounts of leased jobs, by their user */
+    struct user_map users;   /* UserMap: other accounts of leased jobs, by their user */
+    const char *own_account; /* of the daemon, where leased jobs run as it; else "" */
     int64_t daemon_uid; /* 0: jobs run as their users; else only its own may submit */
     const char *const *admins; /* users and user groups besides root and the daemon's */
     int n_admins;
@@ -134,6 +135,7 @@ struct site_config {
     int n_methods;
     const char *const *preemptable; /* PREEMPTABLE_RESOURCES */
     int n_preemptable;
+    bool is_slurm;     /* SCHEDULER: Slurm has the hosts, and starts all jobs there */
     bool is_alone;     /* there is no broker */
     bool has_standbys; /* BROKER lists several */
     /* Of simulated worlds; 0 in a daemon. */
@@ -144,6 +146,14 @@ struct site_config {
 /* A broker, and the file with its public key. */
 struct site_broker {
     const char *endpoint, *key;
+};
+
+/* What commands of Slurm are run, and what is given to jobs of leases. */
+struct site_slurm {
+    const char *conf, *bin, *partition, *account; /* SLURM_CONF ...; "": default */
+    const char *spool;                            /* SLURM_SPOOL: all nodes see it */
+    int64_t term_ms;     /* SLURM_TERM: leases end so long after the last renewal */
+    int64_t interval_ms; /* SLURM_INTERVAL, between two looks at the cluster */
 };
 
 /* What only the daemon needs is beside what the step machine gets. */
@@ -167,6 +177,7 @@ struct site_setup {
     const char **elims; /* ELIM */
     int n_elims;
     const char *local_resources; /* LSF_LOCAL_RESOURCES; NULL: none */
+    struct site_slurm slurm;     /* with SCHEDULER = slurm */
 };
 
 /* True if there is a Site section. Errors: no NAME or SPOOL; BROKER without KEY and
@@ -191,6 +202,10 @@ struct site_machine {
  * that are somebody's. */
 void lease_user_judge(struct conf *conf, const struct site_machine *machine,
                       struct site_config *config);
+/* The accounts that jobs of users of that site run as here, separated by commas, each
+ * once; "": none. Only where UserMap or LEASE_USER name them all. */
+const char *lease_user_accounts(const struct site_config *config, const char *consumer,
+                                struct arena *arena);
 
 /* The rules for jobs of a queue (by index; -1: it is not configured any more) and of an
  * application ("": none): those of section Parameters, of the queue and of the profile.

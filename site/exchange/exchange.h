@@ -99,6 +99,7 @@ struct lending_parts {
     struct site_uplink *uplink;
     struct history *history;
     struct pass_request *pass_request;
+    bool is_slurm; /* as in site_config */
 };
 
 struct lending;

@@ -222,6 +222,9 @@ static void on_start(struct lending *lending, const struct msg *msg, struct run 
                            "user %s of %s has no account at %s: LEASE_UIDS has no "
                            "unused number",
                            user, start->run.site, lending->parts.site);
+    if (lending->parts.is_slurm && start->n_hosts > 1) {
+        reason = "a job of a lease runs on one node of Slurm";
+    }
     if (known != NULL) {
         tell(lending, known, effects);
         return;

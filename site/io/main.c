@@ -18,12 +18,14 @@
 #include "site/io/ledger_answer.h"
 #include "site/io/output.h"
 #include "site/io/site_http.h"
+#include "site/io/slurm_link.h"
 #include "site/io/spool_witness.h"
 #include "site/io/uplink.h"
 #include "site/io/usage_answer.h"
 #include "site/io/usage_store.h"
 #include "site/io/usage_watch.h"
 #include "site/site.h"
+#include "slurm/io/slurm_config.h"
 #include "sys/accounts.h"
 #include "sys/daemon.h"
 #include "sys/db/db.h"
@@ -68,7 +70,8 @@ struct parts {
     struct db_batch batch; /* rows of one batch into the journal */
     struct site *site;
     struct shell *shell;
-    struct hosts *hosts;
+    struct hosts *hosts;      /* or the nodes of Slurm: */
+    struct slurm_link *slurm; /* one of the two is NULL */
     struct local_server *clients;
     struct uplink *uplink;
     struct children *children;
@@ -114,6 +117,7 @@ static struct loaded *load(char *const *paths, int n_paths, struct err *err)
     arena_init(&loaded->arena);
     conf_init(&loaded->conf, &loaded->arena);
     daemon_conf_read(&loaded->conf, paths, n_paths);
+    slurm_config_complete(&loaded->conf, true);
     if (judge(loaded, err) < 0) {
         unload(loaded);
         return NULL;
@@ -134,6 +138,13 @@ static int check_fixed(const struct site_setup *now, const struct site_setup *wa
         {"SPOOL", now->spool, wanted->spool},
         {"LISTEN", now->listen, wanted->listen},
         {"SOCKET", now->socket, wanted->socket},
+        {"SCHEDULER", now->config.is_slurm ? "slurm" : "builtin",
+         wanted->config.is_slurm ? "slurm" : "builtin"},
+        {"SLURM_CONF", now->slurm.conf, wanted->slurm.conf},
+        {"SLURM_BIN", now->slurm.bin, wanted->slurm.bin},
+        {"SLURM_PARTITION", now->slurm.partition, wanted->slurm.partition},
+        {"SLURM_ACCOUNT", now->slurm.account, wanted->slurm.account},
+        {"SLURM_SPOOL", now->slurm.spool, wanted->slurm.spool},
     };
     int rc = daemon_conf_check_fixed("Site", keys, sizeof(keys) / sizeof(keys[0]), err);
     return rc < 0 ? err_set(err, rc, "%s; nothing is changed", err->text) : 0;
@@ -164,7 +175,7 @@ static int reload(void *arg, const char *who, struct arena *arena, const char **
     if (rc == 0) {
         rc = check_fixed(&parts->loaded->setup, setup, err);
     }
-    if (rc == 0 && hosts_reload(parts->hosts, setup, err) < 0) {
+    if (rc == 0 && parts->hosts != NULL && hosts_reload(parts->hosts, setup, err) < 0) {
         rc = err_prefix(err, "nothing is changed");
     }
     if (rc < 0) {
@@ -173,6 +184,9 @@ static int reload(void *arg, const char *who, struct arena *arena, const char **
     }
     site_reload(parts->site, &setup->config, daemon_now_ms(),
                 shell_effects(parts->shell));
+    if (parts->slurm != NULL) {
+        slurm_link_change(parts->slurm, setup);
+    }
     children_change(parts->children, setup);
     usage_store_resize(parts->usage, setup->config.ledger_mib * MIB);
     *text = arena_printf(arena, "The configuration was reloaded; warnings: %d.",
@@ -381,6 +395,25 @@ static void make_shell(struct parts *parts)
     shell_set_reload(parts->shell, reload, parts);
 }
 
+static void reload_for_nodes(void *parts)
+{
+    reload_by_signal(parts);
+}
+
+/* What runs the jobs: sublet-hosts that connect, or Slurm. */
+static int make_hosts(struct parts *parts, const struct site_setup *setup,
+                      struct err *err)
+{
+    const struct slurm_link_parts link = {.loop = parts->loop,
+                                          .shell = parts->shell,
+                                          .site = parts->site,
+                                          .reload = reload_for_nodes,
+                                          .arg = parts};
+    return setup->config.is_slurm
+               ? slurm_link_new(&link, setup, &parts->slurm, err)
+               : hosts_new(parts->loop, parts->shell, setup, &parts->hosts, err);
+}
+
 static int make_parts(struct parts *parts, const struct site_setup *setup,
                       struct err *err)
 {
@@ -399,7 +432,7 @@ static int make_parts(struct parts *parts, const struct site_setup *setup,
         return rc;
     }
     make_shell(parts);
-    rc = hosts_new(parts->loop, parts->shell, setup, &parts->hosts, err);
+    rc = make_hosts(parts, setup, err);
     if (rc == 0) {
         rc = open_socket(parts, setup->socket, err);
     }
@@ -429,6 +462,7 @@ static void free_parts(struct parts *parts)
     uplink_free(parts->uplink);
     local_server_free(parts->clients);
     hosts_free(parts->hosts);
+    slurm_link_free(parts->slurm);
     shell_free(parts->shell);
     usage_watch_free(parts->usage_watch);
     usage_store_free(parts->usage);

@@ -79,6 +79,7 @@ void capacity_sync_provider(struct capacity *capacity)
         int max = host_table_max(parts->hosts, i), own, n_yielded, consumers;
         run_table_used_slots(runs, i, &own, &consumers);
         run_table_suspended_slots(runs, i, &n_yielded, &consumers);
+        own += host_table_foreign(parts->hosts, i);
         struct reported_host *reported = &capacity->reported[i];
         bool is_exclusive = capacity_is_used_exclusively(capacity, i);
         bool is_known = i < capacity->n_reported && reported->name == name;
@@ -112,6 +113,7 @@ static void set_own(const struct capacity *capacity, int index, int64_t local_ms
     host->site = host->lease = "";
     host->dispatched_ms = accept_times_get(parts->accept_times, host->name);
     run_table_used_slots(runs, index, &host->used, &consumers);
+    host->used += host_table_foreign(parts->hosts, index);
     const struct ledger_host *ledger_host = capacity_ledger_host(capacity, index);
     host->max = provider_host_local_max(
         ledger_host, host_table_max(parts->hosts, index), host->used);
@@ -121,6 +123,7 @@ static void set_own(const struct capacity *capacity, int index, int64_t local_ms
     }
     host->is_unreported = !host_table_is_usable(parts->hosts, index);
     host->is_open = !host->is_unreported && !parts->config->hosts[index].is_leaving &&
+                    !parts->config->is_slurm &&
                     !host_admin_is_closed(parts->host_admin, host->name) &&
                     !host_table_is_window_closed(parts->hosts, index, local_ms);
     host->is_used_exclusively = run_table_is_used_exclusively(runs, index);

@@ -45,11 +45,12 @@ static const char *status_of_own(const struct host_status_parts *parts, int inde
         .name = name,
         .is_own = true,
         .is_closed = parts->config->hosts[index].is_leaving ||
+                     host_table_is_out(parts->hosts, index) ||
                      host_admin_is_closed(parts->host_admin, name),
         .is_window_closed = host_table_is_window_closed(parts->hosts, index, local_ms),
         .is_used_exclusively = capacity_is_used_exclusively(parts->capacity, index),
         .is_open = host_table_is_ready(parts->hosts, index),
-        .used = own + consumers,
+        .used = own + consumers + host_table_foreign(parts->hosts, index),
         .max = host_table_max(parts->hosts, index),
     };
     return status_of(parts, &state);

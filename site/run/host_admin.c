@@ -72,6 +72,7 @@ void host_admin_sync_host(const struct host_admin *closed,
     const char *name = host_table_name(hosts, host);
     provider_set_down(provider, name,
                       host_table_is_away(hosts, host) ||
+                          host_table_is_out(hosts, host) ||
                           host_admin_is_closed(closed, name) ||
                           host_table_is_window_closed(hosts, host, local_ms));
     provider_set_awaited(provider, name, !host_table_is_usable(hosts, host));

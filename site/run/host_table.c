@@ -29,6 +29,8 @@ struct host_state {
     bool has_synced; /* since the start */
     bool is_away;
     bool knows_nonces;
+    int n_foreign; /* slots of jobs that are not the site's */
+    bool is_out;   /* its scheduler takes no job there */
     int64_t hello_ms, heard_ms;
 };
 
@@ -305,6 +307,26 @@ bool host_table_is_ready(const struct host_table *hosts, int index)
 bool host_table_is_away(const struct host_table *hosts, int index)
 {
     return hosts->states[index].is_away;
+}
+
+bool host_table_set_foreign(struct host_table *hosts, int index, int n_slots,
+                            bool is_out)
+{
+    struct host_state *state = &hosts->states[index];
+    bool has_changed = state->n_foreign != n_slots || state->is_out != is_out;
+    state->n_foreign = n_slots;
+    state->is_out = is_out;
+    return has_changed;
+}
+
+int host_table_foreign(const struct host_table *hosts, int index)
+{
+    return hosts->states[index].n_foreign;
+}
+
+bool host_table_is_out(const struct host_table *hosts, int index)
+{
+    return hosts->states[index].is_out;
 }
 
 const char *host_table_boot(const struct host_table *hosts, int index)

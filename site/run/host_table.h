@@ -72,6 +72,12 @@ const char *host_table_unknown(const struct host_table *hosts);
 /* Runs may be started there: it is ready, and no other host is awaited. */
 bool host_table_is_usable(const struct host_table *hosts, int index);
 bool host_table_is_away(const struct host_table *hosts, int index);
+/* What HOST_LOAD says of a host that another scheduler has: slots of jobs that the site
+ * does not know, and whether it takes no job at all. True if that has changed. */
+bool host_table_set_foreign(struct host_table *hosts, int index, int n_slots,
+                            bool is_out);
+int host_table_foreign(const struct host_table *hosts, int index);
+bool host_table_is_out(const struct host_table *hosts, int index);
 /* The boot of the host in its session; "": it has none. */
 const char *host_table_boot(const struct host_table *hosts, int index);
 uint64_t host_table_session(const struct host_table *hosts, int index);

@@ -74,6 +74,22 @@ def test_many_hosts():
     run_guides(["many-hosts.md"], "alpha", "gamma")
 
 
+def test_slurm():
+    needs("munged", "slurmctld-wlm", "slurmd-wlm", "sinfo", "sbatch")
+    files = stage()
+    shutil.copy(os.path.join(ROOT, "tests", "slurm", "cluster"), files + "/usr/local/sbin/cluster")
+    try:
+        with Machines("alpha", "beta", files=files) as machines:
+            machines["alpha"].run(
+                "mkdir -p /srv/slurm /etc/slurm && ln -sf /srv/slurm/etc/slurm.conf /etc/slurm && "
+                "KEEPS_RUN=1 setsid cluster /srv/slurm sleep infinity >/srv/cluster.log 2>&1 &")
+            machines["alpha"].wait_for("the nodes", lambda: machines["alpha"].run(
+                "sinfo -h -N -o '%N %T'", code=None).count("idle") == 3)
+            guide.run(machines, "slurm.md")
+    finally:
+        shutil.rmtree(files)
+
+
 def test_reading_guides():
     """What the tests above believe: a line that is not printed is noticed."""
     wanted = ["SITE  STATUS ...", "north ok ..."]
@@ -87,5 +103,5 @@ def test_reading_guides():
     expect(any("End Member" in step.command for step in steps), "here-documents are read")
 
 
-main(test_reading_guides, test_tutorial, test_two_sites, test_many_hosts, test_standby,
+main(test_reading_guides, test_tutorial, test_two_sites, test_many_hosts, test_standby, test_slurm,
      at_once=2)

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* slurm_agent_state.c: what a run's files and Slurm's list of jobs say about it.
+ *
+ * WAITING with its directory and token; after RUN_GO submitted; RUNNING when its script
+ * has taken the claim; ENDED when it has written its end. A run whose job slurmctld has
+ * ended, or does not know, is given ABSENT_MS, so that a file system has time to show
+ * the end that the script may have written. Then:
+ *
+ *   claim      job                verdict
+ *   taken      cancelled          it was killed from outside
+ *   taken      TIMEOUT            its own limit, or LOST: its reservation has ended
+ *   taken      any other, none    LOST
+ *   not taken  none               it is submitted again
+ *   not taken  ended              it could not begin */
+#include "slurm/slurm_agent_parts.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+
+enum {
+    LOOK_MS = 1000,   /* at the files of a run that runs */
+    LOOKS_MAX = 256,  /* in one step */
+    ABSENT_MS = 5000, /* of what a shared file system may show late */
+    LIST_MS = 1000,   /* until the list is read for an effect ... */
+    LISTS_MAX = 4,    /* ... doubled so often */
+};
+
+void slurm_agent_state_change(struct agent_run *run, const struct guard_record *record)
+{
+    exec_session_change(&run->node->session, &run->run, record);
+}
+
+/* The list is to be read before the next cycle, because something is awaited. */
+static void list_again(struct slurm_agent *agent)
+{
+    int n_doubled = agent->n_lists < LISTS_MAX ? agent->n_lists : LISTS_MAX;
+    int64_t at_ms = agent->now_ms + ((int64_t)LIST_MS << n_doubled);
+    agent->list_ms = at_ms < agent->list_ms ? at_ms : agent->list_ms;
+}
+
+void slurm_agent_state_list_soon(struct slurm_agent *agent)
+{
+    agent->n_lists = 0;
+    list_again(agent);
+}
+
+void slurm_agent_state_end(struct slurm_agent *agent, struct agent_run *run,
+                           enum run_end how, int code, int64_t ended_ms,
+                           const char *text)
+{
+    struct guard_record record = run->run.record;
+    struct slurm_run_files files = {.is_claimed = false};
+    struct run_id id = exec_session_id(&run->run);
+    if (agent->hands.look(agent->hands.arg, &id, &files)) {
+        record.out_bytes = (uint64_t)files.out_bytes;
+        record.err_bytes = (uint64_t)files.err_bytes;
+        record.cpu_ms = (uint64_t)files.end.cpu_ms;
+        record.start_ms = (uint64_t)files.begun_ms;
+    }
+    record.phase = RUN_ENDED;
+    record.end = how;
+    record.code = (uint64_t)code;
+    record.end_ms = (uint64_t)ended_ms;
+    if (run->limit != RUN_CAUSE_NONE && how == RUN_END_SIGNALLED) {
+        record.end = RUN_END_LIMIT;
+        record.cause = run->limit;
+        record.code = (uint64_t)(128 + code);
+    }
+    if (run->order.number > record.control_done) { /* nothing is left to be done */
+        record.control_done = run->order.number;
+    }
+    guard_record_set_text(&record, text);
+    slurm_agent_state_change(run, &record);
+}
+
+/* The run ended by itself, as it wrote down. */
+static void end_by_itself(struct slurm_agent *agent, struct agent_run *run,
+                          const struct slurm_run_files *files)
+{
+    int status = files->end.status;
+    bool is_signal = status > 128 && status <= 128 + 64;
+    if (files->end.is_pre_exec) {
+        run->run.record.cause = RUN_CAUSE_PRE_EXEC;
+        slurm_agent_state_end(agent, run, RUN_END_EXITED, status, files->end.ended_ms,
+                              "a command before the job failed");
+    } else {
+        slurm_agent_state_end(
+            agent, run, is_signal ? RUN_END_SIGNALLED : RUN_END_EXITED,
+            is_signal ? status - 128 : status, files->end.ended_ms, "");
+    }
+}
+
+static void begin(struct slurm_agent *agent, struct agent_run *run, int64_t begun_ms)
+{
+    struct guard_record record = run->run.record;
+    (void)agent;
+    record.phase = RUN_RUNNING;
+    record.start_ms = (uint64_t)begun_ms;
+    run->since_ms = begun_ms;
+    slurm_agent_state_change(run, &record);
+}
+
+void slurm_agent_state_set_done(struct slurm_agent *agent, struct agent_run *run,
+                                enum run_phase phase)
+{
+    int64_t now_ms = agent->now_ms;
+    struct guard_record record = run->run.record;
+    if (phase == RUN_SUSPENDED && record.phase == RUN_RUNNING) {
+        run->ran_ms += now_ms - run->since_ms;
+    } else if (phase == RUN_RUNNING && record.phase == RUN_SUSPENDED) {
+        run->since_ms = now_ms;
+    }
+    struct run_id id = exec_session_id(&run->run);
+    record.phase = phase;
+    record.control_done = run->order.number;
+    agent->hands.keep_control(agent->hands.arg, &id, record.control_done);
+    slurm_agent_state_change(run, &record);
+}
+
+/* ---------------------------------------------------------------- the list */
+
+bool slurm_agent_state_is_job(void *arg, int64_t job_id)
+{
+    const struct slurm_agent *agent = arg;
+    for (int i = 0; i < agent->n_runs; i++) {
+        if (agent->runs[i]->job_id == job_id) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void end_by_slurm(struct slurm_agent *agent, struct agent_run *run,
+                         const struct slurm_run *job, bool is_claimed)
+{
+    const char *code = job->code;
+    int signal = WIFSIGNALED(job->wait_status) ? WTERMSIG(job->wait_status) : SIGTERM;
+    int64_t ended_ms = job->end_s * 1000;
+    int64_t ran_ms = (job->end_s - job->start_s) * 1000;
+    bool is_at_limit =
+        run->record.run_limit_ms > 0 && ran_ms >= run->record.run_limit_ms;
+    bool is_killed = slurm_agent_is_killed(run);
+    if (!is_claimed && (is_killed || strcmp(code, "CA") == 0)) {
+        slurm_agent_state_end(agent, run, is_killed ? RUN_END_SIGNALLED : RUN_END_LOST,
+                              SIGKILL, ended_ms,
+                              is_killed ? "" : "cancelled in Slurm before it began");
+    } else if (!is_claimed) {
+        slurm_agent_state_end(
+            agent, run, RUN_END_FAILED, 0, ended_ms,
+            "its script could not begin: do all nodes have SLURM_SPOOL?");
+    } else if (strcmp(code, "CA") == 0 || is_killed) {
+        slurm_agent_state_end(agent, run, RUN_END_SIGNALLED, signal, ended_ms,
+                              is_killed ? "" : "cancelled in Slurm");
+    } else if (strcmp(code, "TO") == 0 && is_at_limit) {
+        run->limit = RUN_CAUSE_RUN_LIMIT;
+        slurm_agent_state_end(agent, run, RUN_END_SIGNALLED, signal, ended_ms, "");
+    } else if (strcmp(code, "OOM") == 0) {
+        run->limit = RUN_CAUSE_MEM_LIMIT;
+        slurm_agent_state_end(agent, run, RUN_END_SIGNALLED, SIGKILL, ended_ms, "");
+    } else {
+        slurm_agent_state_end(agent, run, RUN_END_LOST, 0, ended_ms,
+                              strcmp(code, "TO") == 0
+                                  ? "its reservation in Slurm has ended"
+                              : strcmp(code, "NF") == 0 ? "its node in Slurm has failed"
+                              : strcmp(code, "PR") == 0 ? "preempted in Slurm"
+                                                        : "Slurm has ended it");
+    }
+}
+
+/* The list does not have its job, or has it as ended: true if that was so for long
+ * enough. */
+static bool is_absent(struct slurm_agent *agent, struct agent_run *run)
+{
+    if (run->absent_ms == 0) {
+        run->absent_ms = agent->list_began_ms;
+        list_again(agent);
+        return false;
+    }
+    if (agent->list_began_ms - run->absent_ms < ABSENT_MS) {
+        list_again(agent);
+        return false;
+    }
+    return true;
+}
+
+static void judge_effect(struct slurm_agent *agent, struct agent_run *run,
+                         const struct slurm_run *job)
+{
+    bool is_due = slurm_agent_has_order(run);
+    enum run_phase phase =
+        job->state == SLURM_RUN_STOPPED ? RUN_SUSPENDED : RUN_RUNNING;
+    bool is_seen = (run->order.action == CONTROL_SUSPEND && phase == RUN_SUSPENDED) ||
+                   (run->order.action == CONTROL_RESUME && phase == RUN_RUNNING);
+    if (is_due && run->is_ordered && is_seen) {
+        slurm_agent_state_set_done(agent, run, phase);
+    } else if (is_due || run->limit != RUN_CAUSE_NONE) {
+        list_again(agent);
+    }
+}
+
+/* A run that was found at the start, and whose state was not known yet. */
+static void reveal(struct slurm_agent *agent, struct agent_run *run)
+{
+    struct guard_record waiting = run->run.record;
+    (void)agent;
+    waiting.phase = RUN_WAITING;
+    slurm_agent_state_change(run, &waiting);
+}
+
+static void judge(struct slurm_agent *agent, struct agent_run *run)
+{
+    struct run_id id = exec_session_id(&run->run);
+    struct slurm_run_files files = {.is_claimed = false};
+    const char *account =
+        run->record.account[0] != '\0' ? run->record.account : agent->config.agent;
+    const struct slurm_run *job =
+        slurm_run_find(&agent->list, agent->config.site, &id, account);
+    if (run->run.record.phase == RUN_ENDED) {
+        return;
+    }
+    if (!agent->hands.look(agent->hands.arg, &id, &files)) {
+        slurm_agent_state_end(agent, run, RUN_END_LOST, 0, agent->now_ms,
+                              "its directory is gone");
+        return;
+    }
+    if (files.has_ended) {
+        end_by_itself(agent, run, &files);
+        return;
+    }
+    if (job != NULL && job->state != SLURM_RUN_ENDED) {
+        run->job_id = job->job_id;
+        run->is_uncertain = false;
+        run->absent_ms = 0;
+        if (run->run.record.phase == RUN_UNKNOWN) {
+            run->has_go = true;
+            reveal(agent, run);
+        }
+        if (files.begun_ms > 0 && run->run.record.phase == RUN_WAITING) {
+            begin(agent, run, files.begun_ms);
+        }
+        if (run->run.record.phase != RUN_WAITING) {
+            judge_effect(agent, run, job);
+        }
+        return;
+    }
+    bool was_submitted = run->job_id != 0 || job != NULL || files.is_claimed;
+    if (was_submitted && !is_absent(agent, run)) {
+        return;
+    }
+    if (job != NULL) {
+        end_by_slurm(agent, run, job, files.is_claimed);
+    } else if (files.is_claimed) {
+        slurm_agent_state_end(agent, run, RUN_END_LOST, 0, agent->now_ms,
+                              "slurmctld does not know it");
+    } else {
+        run->job_id = 0; /* it never began: it is submitted again */
+        run->is_uncertain = false;
+        run->absent_ms = 0;
+        if (run->run.record.phase == RUN_UNKNOWN) {
+            reveal(agent, run);
+        }
+    }
+}
+
+void slurm_agent_state_find_intruders(struct slurm_agent *agent, struct arena *arena)
+{
+    const struct slurm_jobs *jobs = &agent->known->jobs;
+    agent->n_intruders = 0;
+    agent->intruders = arena_alloc(arena, (size_t)jobs->count + 1, sizeof(int64_t));
+    for (int i = 0; i < agent->n_runs; i++) {
+        if (agent->runs[i]->is_uncertain) {
+            return; /* any of the jobs may be its own */
+        }
+    }
+    for (int i = 0; i < jobs->count; i++) {
+        const struct slurm_job *job = &jobs->items[i];
+        if (strcmp(job->state, "CG") != 0 &&
+            slurm_use_is_ours(arena, job->reservation, agent->config.site) &&
+            !slurm_agent_state_is_job(agent, job->id)) {
+            slurm_agent_hand_log(
+                agent, LOG_LEVEL_WARNING,
+                "job %lld of Slurm is in reservation %s and is no leased "
+                "job: it is cancelled",
+                (long long)job->id, job->reservation);
+            agent->intruders[agent->n_intruders++] = job->id;
+        }
+    }
+}
+
+void slurm_agent_state_listed(struct slurm_agent *agent)
+{
+    for (int i = 0; i < agent->n_runs; i++) {
+        judge(agent, agent->runs[i]);
+    }
+}
+
+/* ---------------------------------------------------------------- time */
+
+static void look(struct slurm_agent *agent, struct agent_run *run)
+{
+    struct run_id id = exec_session_id(&run->run);
+    struct slurm_run_files files = {.is_claimed = false};
+    run->look_ms = agent->now_ms + LOOK_MS;
+    if (!agent->hands.look(agent->hands.arg, &id, &files)) {
+        return; /* the list decides */
+    }
+    if (files.has_ended) {
+        end_by_itself(agent, run, &files);
+    } else if (files.begun_ms > 0 && run->run.record.phase == RUN_WAITING) {
+        begin(agent, run, files.begun_ms);
+    }
+}
+
+/* Its own run limit: it is ended like a killed one. */
+static void watch_limit(struct slurm_agent *agent, struct agent_run *run)
+{
+    int64_t ran_ms = run->ran_ms + agent->now_ms - run->since_ms;
+    if (run->record.run_limit_ms > 0 && run->limit == RUN_CAUSE_NONE &&
+        run->run.record.phase == RUN_RUNNING && ran_ms >= run->record.run_limit_ms) {
+        run->limit = RUN_CAUSE_RUN_LIMIT;
+        run->order_ms = agent->now_ms;
+    }
+}
+
+static bool is_watched(const struct agent_run *run)
+{
+    return run->has_go && run->run.record.phase != RUN_ENDED;
+}
+
+void slurm_agent_state_tick(struct slurm_agent *agent)
+{
+    int n_looks = 0;
+    for (int i = 0; i < agent->n_runs && n_looks < LOOKS_MAX; i++) {
+        struct agent_run *run = agent->runs[i];
+        if (is_watched(run) && run->look_ms <= agent->now_ms) {
+            look(agent, run);
+            n_looks++;
+        }
+        watch_limit(agent, run);
+    }
+}
+
+int64_t slurm_agent_state_wake_ms(const struct slurm_agent *agent)
+{
+    int64_t wake_ms = INT64_MAX;
+    for (int i = 0; i < agent->n_runs; i++) {
+        const struct agent_run *run = agent->runs[i];
+        bool is_due = slurm_agent_has_order(run) || run->limit != RUN_CAUSE_NONE ||
+                      (run->has_go && run->job_id == 0 && !run->is_uncertain);
+        if (is_watched(run)) {
+            wake_ms = run->look_ms < wake_ms ? run->look_ms : wake_ms;
+        }
+        if (is_due && run->run.record.phase != RUN_ENDED &&
+            run->order_ms > agent->now_ms) {
+            wake_ms = run->order_ms < wake_ms ? run->order_ms : wake_ms;
+        }
+    }
+    return wake_ms;
+}

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs parts of a test inside of a Slurm cluster of its own (tests/slurm/cluster).
+
+A test calls `run_inside(FILE, PART)`, which starts the cluster and FILE again in it, with
+`--inside PART`. FILE ends by `main_inside(PARTS, TESTS)`."""
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "e2e"))
+from federation import Failure, main
+from machines import needs
+
+LIMIT = 120  # seconds for anything that a busy machine has to do
+
+
+def run_inside(file, part, settings="", seconds=540):
+    needs("unshare", "ip", "munged", "slurmctld-wlm", "slurmd-wlm", "sinfo", "sbatch")
+    files = tempfile.mkdtemp(prefix="sublet-slurm-")
+    os.chmod(files, 0o755)
+    command = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc",
+               os.path.join(HERE, "cluster"), files, sys.executable, os.path.abspath(file),
+               "--inside", part]
+    done = subprocess.run(command, env={**os.environ, "SETTINGS": settings}, text=True,
+                          stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds)
+    try:
+        if done.returncode != 0:
+            logs = "".join("\n%s:\n%s" % (name, open(os.path.join(files, "log", name)).read()[-3000:])
+                           for name in sorted(os.listdir(files + "/log")))
+            raise Failure("%s%s%s" % (done.stdout, done.stderr, logs))
+        if os.environ.get("SHOW"):
+            print(done.stdout)
+    finally:
+        shutil.rmtree(files)
+
+
+def run(*words, code=0):
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          timeout=LIMIT)
+    if code is not None and done.returncode != code:
+        raise Failure("%s: exit %d, expected %d: %s%s"
+                      % (" ".join(words), done.returncode, code, done.stdout, done.stderr))
+    return done
+
+
+def is_running(pid):
+    """Nobody in the namespace reaps daemons."""
+    try:
+        with open("/proc/%d/stat" % pid) as file:
+            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def kill_slurmctld():
+    """Once it has saved what it knows now: it gives numbers of other jobs again."""
+    state = os.path.join(os.path.dirname(os.environ["SLURM_CONF"]), "..", "state", "job_state")
+    now = time.time()
+    deadline = time.monotonic() + LIMIT
+    while os.path.getmtime(state) < now and time.monotonic() < deadline:
+        time.sleep(0.2)
+    with open(os.path.join(os.path.dirname(os.environ["SLURM_CONF"]), "..", "slurmctld.pid")) as file:
+        pid = int(file.read())
+    os.kill(pid, signal.SIGKILL)
+    deadline = time.monotonic() + LIMIT
+    while is_running(pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+
+
+def main_inside(parts, tests):
+    if sys.argv[1:2] == ["--inside"]:
+        try:
+            parts[sys.argv[2]]()
+        except Failure as failure:
+            sys.exit("%s: %s" % (sys.argv[2], failure))
+    else:
+        main(*tests)

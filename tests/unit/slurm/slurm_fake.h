@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* slurm_fake.h: the hands of an agent, for tests that tell stories: what it sends,
+ * orders and keeps is recorded, and a small cluster of nodes n1 (2 CPUs) and n2 (4)
+ * answers its questions. Orders change nothing by themselves: the story says what
+ * slurmctld has done. */
+#ifndef SUBLET_TESTS_SLURM_FAKE_H
+#define SUBLET_TESTS_SLURM_FAKE_H
+
+#include "slurm/slurm_agent.h"
+
+enum { FAKE_LINES = 400, FAKE_RUNS = 8 };
+#define FAKE_NOW_MS INT64_C(1795512300000)
+
+struct fake_run {
+    struct slurm_run_record record;
+    struct slurm_run_files files;
+    bool is_there;
+};
+
+struct slurm_fake {
+    struct slurm_agent *agent;
+    struct arena memory;
+    int64_t now_ms;
+    const char *running;          /* the command that runs; "": none */
+    const char *done[FAKE_LINES]; /* commands but questions, as they were ordered */
+    int n_done;
+    const char *said[FAKE_LINES]; /* RUN_STATEs: "south.1 RUNNING" */
+    int n_said;
+    int n_synced;
+    struct msg_host_load load[2];
+    uint64_t sessions[2];
+    bool is_welcome_due[2], is_pong_due[2];
+    struct fake_run runs[FAKE_RUNS];
+    const char *held; /* "POLICY CONSUMER EPOCH: nodes" of the last report; "": none */
+    /* What squeue and scontrol print; of sinfo the states. */
+    const char *state[2];
+    int used[2];
+    const char *jobs, *reservations, *list;
+    bool is_away; /* slurmctld does not answer */
+    bool fails_sbatch;
+};
+
+struct slurm_fake *slurm_fake_new(const struct slurm_run_record *found);
+void slurm_fake_free(struct slurm_fake *fake);
+/* Time passes, and each command is answered at once. */
+void slurm_fake_pass(struct slurm_fake *fake, int64_t ms);
+/* The site speaks to n1 or n2. */
+void slurm_fake_start(struct slurm_fake *fake, int node, uint64_t attempt);
+void slurm_fake_go(struct slurm_fake *fake, int node, uint64_t attempt);
+void slurm_fake_control(struct slurm_fake *fake, int node, uint64_t attempt,
+                        uint64_t number, enum control_action action, int signal);
+void slurm_fake_forget(struct slurm_fake *fake, int node, uint64_t attempt);
+/* The lease's users have reserved these nodes under that epoch. */
+void slurm_fake_reserve(struct slurm_fake *fake, const char *name, const char *nodes,
+                        const char *users);
+void slurm_fake_job(struct slurm_fake *fake, int id, const char *reservation,
+                    const char *node);
+/* A line of the list of runs. */
+void slurm_fake_list(struct slurm_fake *fake, int id, const char *code, int status,
+                     uint64_t attempt, int ran_s);
+struct fake_run *slurm_fake_run(struct slurm_fake *fake, uint64_t attempt);
+/* The last thing that was said; "": nothing. */
+const char *slurm_fake_said(const struct slurm_fake *fake);
+/* How many commands contain that text. */
+int slurm_fake_count(const struct slurm_fake *fake, const char *text);
+
+#endif
