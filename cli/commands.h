@@ -10,11 +10,11 @@
 #include "model/msg.h"
 
 extern const struct call_option cmd_resize_options[], cmd_submit_options[],
-    cmd_jobs_options[], cmd_job_control_options[], cmd_peek_options[],
-    cmd_resources_hosts_options[], cmd_load_options[], cmd_resources_queues_options[],
-    cmd_leases_options[], cmd_leases_one_options[], cmd_reclaim_delay_options[],
-    cmd_events_options[], cmd_simulate_options[], cmd_top_options[],
-    main_version_options[], cmd_resreq_options[], cmd_plan_options[],
+    cmd_modify_options[], cmd_jobs_options[], cmd_job_control_options[],
+    cmd_peek_options[], cmd_resources_hosts_options[], cmd_load_options[],
+    cmd_resources_queues_options[], cmd_leases_options[], cmd_leases_one_options[],
+    cmd_reclaim_delay_options[], cmd_events_options[], cmd_simulate_options[],
+    cmd_top_options[], main_version_options[], cmd_resreq_options[], cmd_plan_options[],
     cmd_hist_options[], cmd_usage_options[], cmd_resources_limits_options[],
     cmd_runs_options[], cmd_slurm_options[];
 
@@ -32,6 +32,7 @@ int cmd_submit_as(struct call *call, struct msg *msg,
 /* BSUB_CHK_RESREQ: strictly checks the selection without submitting a job, by the names
  * that the site defines if it answers. */
 int cmd_submit_check(struct call *call);
+int cmd_modify_run(struct call *call);
 int cmd_jobs_run(struct call *call);
 int cmd_hist_run(struct call *call);
 int cmd_usage_run(struct call *call);

@@ -159,11 +159,14 @@ enum control_action { CONTROL_SIGNAL, CONTROL_SUSPEND, CONTROL_RESUME, CONTROL_K
 struct run_control {
     uint64_t number; /* 0: none yet */
     enum control_action action;
-    int signal; /* of CONTROL_SIGNAL; SIGKILL with KILL: at once, without a grace period
-                 */
+    int signal;  /* of CONTROL_SIGNAL, 0: none; SIGKILL with KILL: at once, without a
+                    grace period */
     bool yields; /* SUSPEND: its slots are released once it is suspended. Only for the
                     scheduler: neither on the wire nor in a run's row */
     int reasons; /* SUSPEND: enum suspend_cause, added up; not in a run's row */
+    /* Limits of the run that were changed since it started (bmod). Every later order
+     * repeats them, so that none is lost with an order that another one replaces. */
+    int64_t run_limit_ms, mem_limit_kib; /* 0: as at its start */
 };
 
 /* The order by which a site ends a run that is not on record there: none is above it.

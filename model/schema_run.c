@@ -125,6 +125,8 @@ static const struct field control[] = {
     WORD(2, action, action_words),
     INT(3, signal, 0, SIGNAL_MAX),
     INT(151, reasons, 0, SUSPEND_CAUSES),
+    TIME(400, run_limit_ms),
+    INT64(401, mem_limit_kib, 0, NUMBER_MAX),
     COLUMN(BOOL, yields),
 };
 const struct schema schema_run_order = SCHEMA("Control", control);

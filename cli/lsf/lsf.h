@@ -127,7 +127,7 @@ int lsf_select_jobs(struct call *call, int first);
 /* ---- the commands, each in the file of its stem */
 
 int lsf_submit_run(struct call *call);
-int lsf_modify_run(struct call *call);
+int lsf_submit_modify(struct call *call);
 int lsf_jobs_run(struct call *call);
 int lsf_control_kill(struct call *call);
 int lsf_control_stop(struct call *call);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lsf_submit.c: bsub. Source: LSF's bsub. */
+/* lsf_submit.c: bsub and bmod. Source: LSF's command reference. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,4 +71,10 @@ int lsf_submit_run(struct call *call)
         lsf_line_add(call, "-report", "");
     }
     return cmd_submit_as(call, &msg, getenv("BSUB_QUIET") != NULL ? &quiet : &words);
+}
+
+int lsf_submit_modify(struct call *call)
+{
+    lsf_line_add(call, "-report", "");
+    return cmd_modify_run(call);
 }

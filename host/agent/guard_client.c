@@ -186,8 +186,10 @@ int guard_client_start(struct guard_client *client, const char *runs, const char
 
 bool guard_client_send(int link, const struct guard_request *request)
 {
-    return link >= 0 && send(link, request, sizeof(*request),
-                             MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)sizeof(*request);
+    bool is_plain = request->run_limit_ms == 0 && request->mem_limit_kib == 0;
+    size_t size = is_plain ? GUARD_REQUEST_PLAIN : sizeof(*request);
+    return link >= 0 &&
+           send(link, request, size, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)size;
 }
 
 enum guard_client_event guard_client_receive(int link, struct guard_record *record)

@@ -395,7 +395,9 @@ bool host_runs_control(struct host_runs *runs, struct host_run *run,
                                     .action = (uint32_t)control->action,
                                     .signal = control->signal,
                                     .reasons = (uint32_t)control->reasons,
-                                    .number = control->number};
+                                    .number = control->number,
+                                    .run_limit_ms = control->run_limit_ms,
+                                    .mem_limit_kib = control->mem_limit_kib};
     return run->record.phase != RUN_ENDED &&
            guard_client_send(entry_of(run)->link, &request);
 }

@@ -345,25 +345,26 @@ struct exec_event {
 };
 
 enum exec_effect_kind {
-    EXEC_LAUNCH,       /* `child`; answered by LAUNCHED or LAUNCH_FAILED */
-    EXEC_SAVE,         /* writes the record; SAVED or LAUNCH_FAILED */
-    EXEC_WATCH_LIMITS, /* of the job */
-    EXEC_OPEN_GATE,    /* the command begins */
-    EXEC_SIGNAL,       /* `signal` to all processes */
-    EXEC_TERMINATE,    /* `signal` to all processes, to end them */
-    EXEC_STOP,         /* all processes; STOPPED, or it is done again */
-    EXEC_CONTINUE,     /* all processes; `signal`: SIGCONT is sent as well, or 0 */
-    EXEC_KILL,         /* `child` and its session; it is EXITED later */
-    EXEC_DROP,         /* likewise, but its end is not reported */
-    EXEC_CLEAR,        /* kills all that is left behind; CLEARED, now or later */
-    EXEC_RELEASE,      /* the cgroups of commands that have ended are removed */
-    EXEC_DRAIN,        /* output goes to the user; DRAINED, now or later */
-    EXEC_ACCEPT_SLOTS, /* the variables of the resize are those of the run */
-    EXEC_PUBLISH,      /* writes the record, and reports it in any case; UNSAVED */
-    EXEC_WRITE,        /* writes the record; UNSAVED */
-    EXEC_REPORT,       /* reports the record */
-    EXEC_END,          /* the run is over: PUBLISH */
-    EXEC_REMOVE,       /* the run never was: its directory goes */
+    EXEC_LAUNCH,        /* `child`; answered by LAUNCHED or LAUNCH_FAILED */
+    EXEC_SAVE,          /* writes the record; SAVED or LAUNCH_FAILED */
+    EXEC_WATCH_LIMITS,  /* of the job */
+    EXEC_CHANGE_LIMITS, /* the memory limit is run.mem_limit_kib now */
+    EXEC_OPEN_GATE,     /* the command begins */
+    EXEC_SIGNAL,        /* `signal` to all processes */
+    EXEC_TERMINATE,     /* `signal` to all processes, to end them */
+    EXEC_STOP,          /* all processes; STOPPED, or it is done again */
+    EXEC_CONTINUE,      /* all processes; `signal`: SIGCONT is sent as well, or 0 */
+    EXEC_KILL,          /* `child` and its session; it is EXITED later */
+    EXEC_DROP,          /* likewise, but its end is not reported */
+    EXEC_CLEAR,         /* kills all that is left behind; CLEARED, now or later */
+    EXEC_RELEASE,       /* the cgroups of commands that have ended are removed */
+    EXEC_DRAIN,         /* output goes to the user; DRAINED, now or later */
+    EXEC_ACCEPT_SLOTS,  /* the variables of the resize are those of the run */
+    EXEC_PUBLISH,       /* writes the record, and reports it in any case; UNSAVED */
+    EXEC_WRITE,         /* writes the record; UNSAVED */
+    EXEC_REPORT,        /* reports the record */
+    EXEC_END,           /* the run is over: PUBLISH */
+    EXEC_REMOVE,        /* the run never was: its directory goes */
 };
 
 struct exec_effect {
@@ -397,7 +398,8 @@ struct exec_run {
     bool was_killed;   /* a kill request, for any command of the run */
     int64_t end_by_ms; /* other jobs need its slots then; NEVER */
     int64_t run_limit_ms, n_slots;
-    int64_t ran_ms; /* the job's time in RUNNING, up to running_since_ms */
+    int64_t mem_limit_kib; /* that it was changed to; 0: as its spec has it */
+    int64_t ran_ms;        /* the job's time in RUNNING, up to running_since_ms */
     int64_t running_since_ms;
 
     /* What terminates the current command: */

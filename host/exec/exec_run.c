@@ -120,12 +120,38 @@ static int first_signal(const struct run_control *control)
     return control->signal == SIGKILL ? SIGKILL : SIGINT;
 }
 
+/* The limits that an order repeats. A job that has run for longer ends at once. */
+static void change_limits(const struct exec_step *step,
+                          const struct run_control *control)
+{
+    struct exec_run *run = step->run;
+    if (control->run_limit_ms != 0) {
+        bool runs = exec_step_is_at_job(run) && run->phase == RUN_RUNNING;
+        int64_t ran_ms =
+            run->ran_ms + (runs ? step->now_ms - run->running_since_ms : 0);
+        int64_t left_ms = run->end_by_ms != EXEC_NEVER ? run->end_by_ms - step->now_ms
+                                                       : control->run_limit_ms;
+        run->run_limit_ms = ran_ms + left_ms < control->run_limit_ms
+                                ? ran_ms + left_ms
+                                : control->run_limit_ms;
+        run->run_limit_ms = run->run_limit_ms > 0 ? run->run_limit_ms : 1;
+    }
+    if (control->mem_limit_kib != 0 && control->mem_limit_kib != run->mem_limit_kib) {
+        run->mem_limit_kib = control->mem_limit_kib;
+        exec_step_add_kind(step, EXEC_CHANGE_LIMITS);
+    }
+}
+
 static void apply_control(const struct exec_step *step,
                           const struct run_control *control)
 {
     struct exec_run *run = step->run;
+    change_limits(step, control);
     switch (control->action) {
     case CONTROL_SIGNAL:
+        if (control->signal == 0) {
+            break;
+        }
         /* A job to be suspended gets no signals: it was to be resumed first, and the
          * request to suspend it was overtaken. */
         exec_suspend_resume_all(step);

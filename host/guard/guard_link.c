@@ -112,9 +112,9 @@ void guard_link_serve(struct guard_link *link, const struct pollfd *polls, int n
         if (polls[i].revents == 0 || !is_peer(link, peer)) {
             continue;
         }
-        struct guard_request request;
+        struct guard_request request = {0};
         ssize_t got = recv(peer, &request, sizeof(request), MSG_DONTWAIT | MSG_TRUNC);
-        if (got == (ssize_t)sizeof(request)) {
+        if (got == (ssize_t)sizeof(request) || got == GUARD_REQUEST_PLAIN) {
             on_request(arg, &request);
         } else if (got >= 0 || (errno != EAGAIN && errno != EINTR)) {
             drop(link, peer);

@@ -101,6 +101,12 @@ static bool carry_out(void *arg, const struct exec_effect *effect, struct err *e
         rlimit_watch_begin(&run->rlimits, &run->spec.limits, &run->procs,
                            kernel_clock_now_ms());
         break;
+    case EXEC_CHANGE_LIMITS:
+        run->spec.limits.values[JOB_RLIMIT_MEM] = run->exec.mem_limit_kib;
+        if (run->exec.stages.stage == STAGE_JOB && run->rlimits.limits != NULL) {
+            rlimit_watch_change(&run->rlimits, &run->procs, kernel_clock_now_ms());
+        }
+        break;
     case EXEC_OPEN_GATE:
         launch_release(&run->launched);
         break;
@@ -242,11 +248,18 @@ static void control(struct guard_run *run, const struct guard_request *request)
 {
     struct exec_event event = {
         .kind = EXEC_CONTROL,
-        .control = {request->number, (enum control_action)request->action,
-                    request->signal, false, (int)request->reasons}};
-    bool is_valid = request->action <= CONTROL_KILL && request->signal >= 0 &&
-                    request->reasons <= SUSPEND_CAUSES && request->signal < NSIG &&
-                    (request->action != CONTROL_SIGNAL || request->signal > 0);
+        .control = {.number = request->number,
+                    .action = (enum control_action)request->action,
+                    .signal = request->signal,
+                    .reasons = (int)request->reasons,
+                    .run_limit_ms = request->run_limit_ms,
+                    .mem_limit_kib = request->mem_limit_kib}};
+    bool has_limits = request->run_limit_ms > 0 || request->mem_limit_kib > 0;
+    bool is_valid =
+        request->action <= CONTROL_KILL && request->signal >= 0 &&
+        request->reasons <= SUSPEND_CAUSES && request->signal < NSIG &&
+        request->run_limit_ms >= 0 && request->mem_limit_kib >= 0 &&
+        (request->action != CONTROL_SIGNAL || request->signal > 0 || has_limits);
     if (is_valid) {
         guard_step(run, &event);
     } else {

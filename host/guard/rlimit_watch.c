@@ -96,6 +96,21 @@ void rlimit_watch_begin(struct rlimit_watch *watch, const struct job_rlimits *li
     }
 }
 
+void rlimit_watch_change(struct rlimit_watch *watch, const struct procs *procs,
+                         int64_t now_ms)
+{
+    if (watch->check_at == INT64_MAX && watch->exceeded != RUN_CAUSE_NONE) {
+        return; /* it is being terminated */
+    }
+    watch->has_kernel_memory =
+        memcg_set_limit(&procs->memcg, watch->limits->values[JOB_RLIMIT_MEM]);
+    watch->counts_kills =
+        watch->has_kernel_memory && !memcg_kills_whole_run(&procs->memcg);
+    if (needs_processes(watch) || watch->counts_kills) {
+        watch->check_at = now_ms + CHECK_MIN_MS;
+    }
+}
+
 /* The kernel has killed a process of the run for its memory limit. */
 static bool has_killed(const struct rlimit_watch *watch, const struct procs *procs)
 {

@@ -33,6 +33,9 @@ void rlimit_watch_impose(const struct job_rlimits *limits, bool is_leased);
 /* The job is about to begin. */
 void rlimit_watch_begin(struct rlimit_watch *watch, const struct job_rlimits *limits,
                         const struct procs *procs, int64_t now_ms);
+/* The memory limit has become another one while the job runs. */
+void rlimit_watch_change(struct rlimit_watch *watch, const struct procs *procs,
+                         int64_t now_ms);
 /* Checks the limits if that is due; NONE: none is exceeded. */
 enum run_cause rlimit_watch_check(struct rlimit_watch *watch, const struct procs *procs,
                                   int64_t now_ms);

@@ -63,6 +63,7 @@
 #ifndef SUBLET_HOST_RUN_DIR_RUN_DIR_H
 #define SUBLET_HOST_RUN_DIR_RUN_DIR_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/bounds.h"
@@ -112,7 +113,10 @@ struct guard_request {
     uint32_t reasons; /* enum suspend_cause, added up; older agents send 0 */
     uint64_t number;
     uint64_t token;
+    int64_t run_limit_ms, mem_limit_kib; /* only sent if one is not 0 */
 };
+/* The length of a request without limits: guards of earlier versions know no other. */
+enum { GUARD_REQUEST_PLAIN = offsetof(struct guard_request, run_limit_ms) };
 
 /* ---- the directory */
 

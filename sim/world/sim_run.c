@@ -387,6 +387,7 @@ static bool carry_out(void *arg, const struct exec_effect *effect, struct err *e
     case EXEC_REMOVE: /* see step_and_plan */
     case EXEC_RELEASE:
     case EXEC_WATCH_LIMITS:
+    case EXEC_CHANGE_LIMITS:
     case EXEC_REPORT:
         break; /* one report follows all steps */
     }

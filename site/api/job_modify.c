@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_modify.c: JOB_MODIFY: a waiting job gets other options (bmod). */
+/* job_modify.c: JOB_MODIFY: a job gets other options (bmod): one that waits nearly
+ * all of them, one that has started other limits. */
 #include "site/api/site_api.h"
 
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "site/api/job_answer.h"
 #include "site/config/site_config.h"
 #include "site/job/history.h"
+#include "site/lifecycle/lifecycle.h"
 
 static bool has(const struct msg_job_modify *modify, enum job_field field)
 {
@@ -17,18 +19,38 @@ static bool has(const struct msg_job_modify *modify, enum job_field field)
 
 /* ---------------------------------------------------------------- which job */
 
+/* What a job that has started can take: its host is told of limits, and a limit cannot
+ * be taken away there. */
+static bool suits_started(const struct msg_job_modify *modify)
+{
+    const uint64_t fields =
+        UINT64_C(1) << JOB_FIELD_RUN_LIMIT | UINT64_C(1) << JOB_FIELD_RERUNNABLE;
+    struct job_rlimits limits;
+    const struct job_spec *to = &modify->to.spec;
+    return (modify->fields & ~fields) == 0 &&
+           (modify->limits & ~(UINT64_C(1) << JOB_RLIMIT_MEM)) == 0 &&
+           (!has(modify, JOB_FIELD_RUN_LIMIT) || to->run_limit_ms > 0) &&
+           (modify->limits == 0 ||
+            (job_rlimits_read(to->limits, to->n_limits, &limits, NULL) == 0 &&
+             limits.values[JOB_RLIMIT_MEM] != JOB_RLIMIT_NONE));
+}
+
 static int check_job(const struct site_api *api, const struct peer *from,
-                     const struct job *job, struct err *err)
+                     const struct msg_job_modify *modify, const struct job *job,
+                     struct err *err)
 {
     int code = job_answer_check(api, from, job, err);
     if (code != 0) {
         return code;
     }
-    if (job->is_killed) {
+    if (job->is_killed || (job->attempt != 0 && job->control.number != 0 &&
+                           job->control.action == CONTROL_KILL)) {
         return err_set(err, ERR_STATE, "job is being terminated");
     }
-    if (job->attempt != 0) {
-        return err_set(err, ERR_STATE, "%s has started, only waiting jobs are modified",
+    if (job->attempt != 0 && !suits_started(modify)) {
+        return err_set(err, ERR_STATE,
+                       "%s has started: only its run limit (-W), its memory limit (-M) "
+                       "and -r can be changed",
                        job->index != 0 ? "an element of the array" : "job");
     }
     return job->spec->interaction == INTERACTION_NONE
@@ -36,15 +58,16 @@ static int check_job(const struct site_api *api, const struct peer *from,
                : err_set(err, ERR_STATE, "an interactive job is not modified");
 }
 
-/* The first job that is meant; NULL, and an error, if it may not be changed. All
- * elements of an array have one spec. */
+/* The first job that is meant and has not ended; NULL, and an error, if it may not be
+ * changed. All elements of an array have one spec. `*has_started`: one of them. */
 static const struct job *find(const struct site_api *api, const struct peer *from,
-                              const char *text, struct arena *arena, struct err *err)
+                              const struct msg_job_modify *modify, struct arena *arena,
+                              bool *has_started, struct err *err)
 {
     const struct job_table *jobs = api->jobs;
     struct job_id wanted;
     int first, end;
-    if (job_id_read(arena, text, &wanted, NULL) != 0 ||
+    if (job_id_read(arena, modify->job, &wanted, NULL) != 0 ||
         (end = job_answer_find_end(jobs, &wanted, &first)) == first) {
         err_set(err, ERR_NOT_FOUND, "No matching job found");
         return NULL;
@@ -55,11 +78,19 @@ static const struct job *find(const struct site_api *api, const struct peer *fro
                 (unsigned long long)wanted.number);
         return NULL;
     }
+    while (first < end - 1 && job_is_ended(job_table_at_const(jobs, first))) {
+        first++;
+    }
+    *has_started = false;
     for (int i = first; i < end; i++) {
         const struct job *job = job_table_at_const(jobs, i);
-        if (check_job(api, from, job, err) != 0) {
+        if (i > first && job_is_ended(job)) {
+            continue;
+        }
+        if (check_job(api, from, modify, job, err) != 0) {
             return NULL;
         }
+        *has_started = *has_started || job->attempt != 0;
         if (strcmp(job_queue_name(job),
                    job_queue_name(job_table_at_const(jobs, first))) != 0) {
             err_set(err, ERR_STATE,
@@ -181,7 +212,8 @@ static int check_requirements(const struct site_api *api, struct arena *arena,
 
 static int change(const struct site_api *api, const struct peer *from,
                   const struct msg_job_modify *modify, const struct job *job,
-                  struct arena *arena, struct row_job *row, struct err *err)
+                  bool has_started, struct arena *arena, struct row_job *row,
+                  struct err *err)
 {
     const struct job_terms before = row->terms;
     struct peer owner = *from;
@@ -197,9 +229,15 @@ static int change(const struct site_api *api, const struct peer *from,
     if (code == 0) {
         code = change_limits(modify, arena, &row->spec, err);
     }
+    uint64_t bare_limits = modify->to.bare_limits & modify->limits;
+    if (code == 0 && has_started) {
+        /* Its queue may be closed by now, and its hosts gone. */
+        row->terms.depend = before.depend;
+        return submit_check_rules(api, job->queue, bare_limits, arena, &row->spec,
+                                  &row->terms.max_slots, err);
+    }
     if (code == 0) {
-        code = submit_check(api, &owner, modify->to.bare_limits & modify->limits, arena,
-                            row, &queue, err);
+        code = submit_check(api, &owner, bare_limits, arena, row, &queue, err);
     }
     if (code != 0) {
         return code;
@@ -213,18 +251,37 @@ static int change(const struct site_api *api, const struct peer *from,
 
 /* ---------------------------------------------------------------- the request */
 
+/* The new limits of a job that runs, as the rules of its queue have left them. */
+static void tell_host(struct site_api *api, const struct msg_job_modify *modify,
+                      struct job *job, struct effects *effects)
+{
+    struct job_rlimits limits = job_rlimits_none();
+    bool has_limit = has(modify, JOB_FIELD_RUN_LIMIT) || modify->limits != 0;
+    if (job->attempt == 0 || !has_limit ||
+        job_rlimits_read(job->spec->limits, job->spec->n_limits, &limits, NULL) != 0) {
+        return;
+    }
+    int64_t mem_kib = limits.values[JOB_RLIMIT_MEM];
+    lifecycle_change_limits(
+        api->life, job, has(modify, JOB_FIELD_RUN_LIMIT) ? job->spec->run_limit_ms : 0,
+        modify->limits != 0 && mem_kib != JOB_RLIMIT_NONE ? mem_kib : 0, api->now_ms,
+        effects);
+}
+
 void job_modify_request(struct site_api *api, const struct peer *from,
                         const struct msg *msg, struct effects *effects)
 {
     const struct msg_job_modify *modify = &msg->job_modify;
     struct arena *arena = &effects->arena;
     struct err err;
-    const struct job *job = find(api, from, modify->job, arena, &err);
+    bool has_started;
+    const struct job *job = find(api, from, modify, arena, &has_started, &err);
     struct row_job row;
     if (job != NULL) {
         row = *job->submission->row;
     }
-    if (job == NULL || change(api, from, modify, job, arena, &row, &err) != 0 ||
+    if (job == NULL ||
+        change(api, from, modify, job, has_started, arena, &row, &err) != 0 ||
         submit_check_size(api, from, &row, 0, &err) != 0) {
         effects_reply_error(effects, from, modify->request, err.code,
                             "Job <%s>: %s. Job not modified.", modify->job, err.text);
@@ -234,8 +291,12 @@ void job_modify_request(struct site_api *api, const struct peer *from,
     int end = job_table_count(api->jobs), at = job_table_index_of(api->jobs, row.id);
     job_store_spec(job_table_at_const(api->jobs, at), effects);
     for (; at < end && job_table_at_const(api->jobs, at)->id == row.id; at++) {
-        const struct job *changed = job_table_at_const(api->jobs, at);
+        struct job *changed = job_table_at(api->jobs, at);
+        if (job_is_ended(changed)) {
+            continue;
+        }
         job_store(changed, effects);
+        tell_host(api, modify, changed, effects);
         history_modified(api->history, changed, effects);
     }
     pass_request_set(api->pass_request);

@@ -69,6 +69,12 @@ struct row_job;
 int submit_check(const struct site_api *api, const struct peer *owner,
                  uint64_t bare_limits, struct arena *arena, struct row_job *row,
                  int *queue, struct err *err) MUST_CHECK;
+/* Applies the rules of the queue, the application profile and the site to the spec:
+ * defaults and limits of limits. */
+struct job_spec;
+int submit_check_rules(const struct site_api *api, int queue, uint64_t bare_limits,
+                       struct arena *arena, struct job_spec *spec, int *max_slots,
+                       struct err *err) MUST_CHECK;
 /* USER_JOBS_SIZE: ERR_FULL if its user would have too much with that row and so many
  * jobs more. */
 int submit_check_size(const struct site_api *api, const struct peer *from,
@@ -84,7 +90,8 @@ site_api_fn job_signal_request;
 /* JOB_MOVE: requeue, switch to another queue, move to the top or the bottom. */
 site_api_fn job_move_request;
 
-/* JOB_MODIFY: a job, or an array, that waits becomes another one. It keeps its id, its
+/* JOB_MODIFY: a job, or an array, becomes another one. One that has started takes a run
+ * limit, a memory limit and rerunnability; it keeps its id, its
  * place and the time of its submission. All checks of SUBMIT apply, for its owner. */
 site_api_fn job_modify_request;
 

@@ -233,8 +233,7 @@ static int check_resizable(const struct site_api *api, const struct job_spec *sp
     return 0;
 }
 
-/* Applies the rules of the queue, the application profile and the site to the spec. */
-static int check_rules(const struct site_api *api, int queue, uint64_t bare_limits,
+int submit_check_rules(const struct site_api *api, int queue, uint64_t bare_limits,
                        struct arena *arena, struct job_spec *spec, int *max_slots,
                        struct err *err)
 {
@@ -325,8 +324,8 @@ static int check_spec(const struct site_api *api, const struct peer *from,
         spec->n_slots = 0; /* the queue's default */
     }
     if (queue_rules_check_user(&queue->rules, from->name, err) != 0 ||
-        check_rules(api, *place, bare_limits, arena, spec, &terms->max_slots, err) !=
-            0 ||
+        submit_check_rules(api, *place, bare_limits, arena, spec, &terms->max_slots,
+                           err) != 0 ||
         check_resizable(api, spec, terms, err) != 0) {
         return err->code;
     }

@@ -460,7 +460,8 @@ void history_record(struct history *history, int from, struct effects *effects)
         }
         struct row row =
             effects->items[i].row; /* effects that are added may move the array */
-        if (row.kind == ROW_JOB) {
+        /* A job that is modified is stored again. */
+        if (row.kind == ROW_JOB && row.job.submit_ms == history->now_ms) {
             record_submission(&row.job, effects);
         } else if (row.kind == ROW_JOB_STATE) {
             record_state(history, &row.job_state, effects);

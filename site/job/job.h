@@ -253,8 +253,9 @@ const char *job_queue_name(const struct job *job);
  * queue. */
 void job_table_switch(struct job_table *jobs, struct job *job, int queue);
 void job_table_reorder(struct job_table *jobs, struct job *job, bool to_top);
-/* The job `row->id`, or its whole array, none of which has started or ended, becomes
- * that of the row. Nothing of the row is borrowed. Not stored yet. */
+/* The job `row->id`, or all elements of the array that have not ended, become that of
+ * the row. If one has started, the row has another run limit, memory limit or
+ * rerunnability alone. Nothing of the row is borrowed. Not stored yet. */
 void job_table_modify(struct job_table *jobs, const struct row_job *row);
 
 /* Why load suspends it or lets it resume; "": it does not. */

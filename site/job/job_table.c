@@ -309,7 +309,7 @@ static void change_job(struct job_table *jobs, struct job *job,
     job->submission = submission;
     job->spec = &submission->row->spec;
     job->terms = &submission->row->terms;
-    job->is_released = job->terms->depend_on[0] == '\0';
+    job->is_released = job->attempt != 0 || job->terms->depend_on[0] == '\0';
     job->is_never_satisfied = false;
     dup_free(job->switched_queue);
     job->switched_queue = NULL;
@@ -323,7 +323,9 @@ void job_table_modify(struct job_table *jobs, const struct row_job *row)
         submission_new(row, job_index_bytes(jobs, &row->spec));
     for (int i = job_table_index_of(jobs, row->id);
          i < jobs->all.count && jobs->all.items[i]->id == row->id; i++) {
-        change_job(jobs, jobs->all.items[i], submission);
+        if (!job_is_ended(jobs->all.items[i])) {
+            change_job(jobs, jobs->all.items[i], submission);
+        }
     }
 }
 

@@ -87,6 +87,22 @@ void lifecycle_control(struct lifecycle *life, struct job *job,
     }
 }
 
+void lifecycle_change_limits(struct lifecycle *life, struct job *job,
+                             int64_t run_limit_ms, int64_t mem_limit_kib,
+                             int64_t now_ms, struct effects *effects)
+{
+    enum control_action action = job->control.action;
+    bool repeats = job->control.number != 0 &&
+                   (action == CONTROL_SUSPEND || action == CONTROL_RESUME);
+    if (run_limit_ms != 0) {
+        job->control.run_limit_ms = run_limit_ms;
+    }
+    if (mem_limit_kib != 0) {
+        job->control.mem_limit_kib = mem_limit_kib;
+    }
+    lifecycle_control(life, job, repeats ? action : CONTROL_SIGNAL, 0, now_ms, effects);
+}
+
 /* ---------------------------------------------------------------- kills */
 
 enum { PATIENCE_MS = 600000 }; /* if JOB_POSTPROC_TIMEOUT is not set */

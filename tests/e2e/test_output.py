@@ -165,6 +165,27 @@ def ticking(queue):
     return job, path
 
 
+def test_changed_limits():
+    """A run limit and a memory limit that a job gets while it runs end it."""
+    def one(queue, host):
+        job = f.submit("south", "sleep 1000", "-q", queue)
+        f.wait_state("south", job, "RUN")
+        out = f.cli("south", "modify", "-q", "normal", str(job), code=1).stderr
+        expect("has started: only its run limit" in out, out)
+        f.cli("south", "modify", "-W", "1h", str(job))
+        expect_equal(f.job("south", job)["limits"]["run_s"], 3600, "the new limit")
+        f.cli("south", "modify", "-W", "1s", str(job))
+        expect("run limit" in (ended(job)["reason"] or ""), "its end: %r" % f.job("south", job))
+        job = f.submit("south", "until test -e %s/eat.%s; do sleep 0.1; done; "
+                       "python3 -c 'x = bytearray(300 << 20); x[::4096] = b\"1\" * len(x[::4096]); "
+                       "import time; time.sleep(1000)'" % (f.marks, queue), "-q", queue)
+        f.wait_state("south", job, "RUN")
+        f.cli("south", "modify", "-M", "100MB", str(job))
+        open("%s/eat.%s" % (f.marks, queue), "w").close()
+        expect("memory limit" in (ended(job)["reason"] or ""), "its end: %r" % f.job("south", job))
+    both(one)
+
+
 def test_stop_resume_kill():
     def one(queue, host):
         job, path = ticking(queue)
@@ -235,6 +256,7 @@ def setup():
 
 main(test_output_to_files, test_appended_and_replaced, test_report, test_large_output,
      test_output_joined, test_peek,
-     test_peek_follows, test_surroundings, test_signalled, test_run_limit, test_stop_resume_kill,
+     test_peek_follows, test_surroundings, test_signalled, test_run_limit,
+     test_changed_limits, test_stop_resume_kill,
      test_stop_while_stopped_kill, test_signal, test_waiting_jobs, test_kill_all,
      shared=f, setup=setup)

@@ -187,6 +187,7 @@ static bool carry_out(void *arg, const struct exec_effect *effect, struct err *e
         trial->has_ended = true;
         break;
     case EXEC_WATCH_LIMITS:
+    case EXEC_CHANGE_LIMITS:
     case EXEC_SIGNAL:
     case EXEC_CONTINUE:
     case EXEC_ACCEPT_SLOTS:

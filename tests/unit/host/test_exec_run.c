@@ -16,15 +16,25 @@
 enum { TEXT_SIZE = 512, GRACE_MS = 10 };
 
 static const char *const names[] = {
-    [EXEC_LAUNCH] = "launch",       [EXEC_SAVE] = "save",
-    [EXEC_WATCH_LIMITS] = "watch",  [EXEC_OPEN_GATE] = "open",
-    [EXEC_SIGNAL] = "signal",       [EXEC_TERMINATE] = "terminate",
-    [EXEC_STOP] = "stop",           [EXEC_CONTINUE] = "continue",
-    [EXEC_KILL] = "kill",           [EXEC_DROP] = "drop",
-    [EXEC_CLEAR] = "clear",         [EXEC_DRAIN] = "drain",
-    [EXEC_ACCEPT_SLOTS] = "accept", [EXEC_PUBLISH] = "publish",
-    [EXEC_REPORT] = "report",       [EXEC_END] = "end",
-    [EXEC_RELEASE] = "release",     [EXEC_WRITE] = "write",
+    [EXEC_LAUNCH] = "launch",
+    [EXEC_SAVE] = "save",
+    [EXEC_CHANGE_LIMITS] = "limits",
+    [EXEC_WATCH_LIMITS] = "watch",
+    [EXEC_OPEN_GATE] = "open",
+    [EXEC_SIGNAL] = "signal",
+    [EXEC_TERMINATE] = "terminate",
+    [EXEC_STOP] = "stop",
+    [EXEC_CONTINUE] = "continue",
+    [EXEC_KILL] = "kill",
+    [EXEC_DROP] = "drop",
+    [EXEC_CLEAR] = "clear",
+    [EXEC_DRAIN] = "drain",
+    [EXEC_ACCEPT_SLOTS] = "accept",
+    [EXEC_PUBLISH] = "publish",
+    [EXEC_REPORT] = "report",
+    [EXEC_END] = "end",
+    [EXEC_RELEASE] = "release",
+    [EXEC_WRITE] = "write",
     [EXEC_REMOVE] = "remove",
 };
 static const char *const children[] = {"command", "control", "notification"};
@@ -279,6 +289,46 @@ static void test_run_limit_suspended(void **state)
     trial.now_ms = 1000;
     expect_control(&trial, 2, CONTROL_RESUME, 0, "continue publish");
     expect_time(&trial, 1060, "terminate:2");
+}
+
+static struct exec_event limits(uint64_t number, enum control_action action,
+                                int64_t run_limit_ms, int64_t mem_limit_kib)
+{
+    return (struct exec_event){.kind = EXEC_CONTROL,
+                               .control = {.number = number,
+                                           .action = action,
+                                           .run_limit_ms = run_limit_ms,
+                                           .mem_limit_kib = mem_limit_kib}};
+}
+
+/* An order changes limits without a signal, or with what else it is about. The run
+ * limit counts from the start; one that has passed ends the job at once. Other jobs
+ * that need the slots are not put off. */
+static void test_changed_limits(void **state)
+{
+    struct trial trial;
+    begin(&trial);
+    (void)state;
+    trial.spec.run_limit_ms = 100;
+    trial.spec.end_within_ms = 5000;
+    start(&trial);
+    trial.now_ms = 90;
+    expect(&trial, limits(1, CONTROL_SIGNAL, 400, 0), "publish");
+    assert_int_equal(trial.run.control_done, 1);
+    assert_int_equal(exec_run_wake_ms(&trial.run), 400);
+    expect(&trial, limits(2, CONTROL_SIGNAL, 9000, 77), "limits publish");
+    assert_int_equal(trial.run.mem_limit_kib, 77);
+    assert_int_equal(exec_run_wake_ms(&trial.run), 5000);
+    expect(&trial, limits(2, CONTROL_SIGNAL, 10, 1), "report"); /* an old one */
+    trial.now_ms = 300;
+    expect(&trial, limits(3, CONTROL_SUSPEND, 500, 77), "stop");
+    expect_kind(&trial, EXEC_STOPPED, "publish");
+    assert_int_equal(exec_run_wake_ms(&trial.run), EXEC_NEVER);
+    trial.now_ms = 1000;
+    expect(&trial, limits(4, CONTROL_RESUME, 500, 77), "continue publish");
+    assert_int_equal(exec_run_wake_ms(&trial.run), 1200); /* 300 of 500 are used */
+    expect(&trial, limits(5, CONTROL_SIGNAL, 250, 77), "publish");
+    expect_kind(&trial, EXEC_TIME, "terminate:2");
 }
 
 static void test_cpu_limit(void **state)
@@ -669,6 +719,7 @@ int main(void)
         cmocka_unit_test(test_end_by),
         cmocka_unit_test(test_run_limit),
         cmocka_unit_test(test_run_limit_suspended),
+        cmocka_unit_test(test_changed_limits),
         cmocka_unit_test(test_cpu_limit),
         cmocka_unit_test(test_kill_suspended),
         cmocka_unit_test(test_before_go),

@@ -100,6 +100,59 @@ static void test_only_what_is_named_changes(void **state)
     site_stage_release(&stage);
 }
 
+static const struct run_control *last_control(const struct site_stage *stage)
+{
+    const struct msg *msg = site_stage_sent(stage, MSG_RUN_CONTROL, 0);
+    return msg != NULL ? &msg->run_control.control : NULL;
+}
+
+/* The host of a job that runs is told of its run limit, with each later order again;
+ * an order about limits repeats a suspension that it may overtake. Nothing else of the
+ * job can be changed, and no limit can be taken away. */
+static void test_a_job_that_runs_takes_limits(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    init(&stage);
+    uint64_t job = add(&stage, "ana", "job", "");
+    uint64_t attempt = site_stage_attempt_of(&stage, job);
+    site_stage_waiting(&stage, "s1", attempt, 7);
+    site_stage_running(&stage, "s1", attempt, 7);
+    struct msg_submit to = {.spec = {.run_limit_ms = 60000, .queue = "other"}};
+    assert_int_equal(modify(&stage, "bob", "1", bit(JOB_FIELD_RUN_LIMIT), &to)->code,
+                     ERR_DENIED);
+    assert_int_equal(modify(&stage, "ana", "1", bit(JOB_FIELD_QUEUE), &to)->code,
+                     ERR_STATE);
+    assert_int_equal(
+        modify(&stage, "ana", "1", bit(JOB_FIELD_RUN_LIMIT) | bit(JOB_FIELD_QUEUE), &to)
+            ->code,
+        ERR_STATE);
+    assert_null(last_control(&stage));
+    assert_int_equal(modify(&stage, "ana", "1", bit(JOB_FIELD_RUN_LIMIT), &to)->code,
+                     0);
+    const struct run_control *control = last_control(&stage);
+    assert_non_null(control);
+    assert_int_equal(control->action, CONTROL_SIGNAL);
+    assert_int_equal(control->signal, 0);
+    assert_int_equal(control->run_limit_ms, 60000);
+    uint64_t number = control->number;
+    site_stage_control(&stage, "ana", "1", CONTROL_SUSPEND, 0);
+    control = last_control(&stage);
+    assert_int_equal(control->action, CONTROL_SUSPEND);
+    assert_int_equal(control->run_limit_ms, 60000);
+    to.spec.run_limit_ms = 120000;
+    assert_int_equal(modify(&stage, "ana", "1", bit(JOB_FIELD_RUN_LIMIT), &to)->code,
+                     0);
+    control = last_control(&stage);
+    assert_int_equal(control->action, CONTROL_SUSPEND);
+    assert_int_equal(control->number, number + 2);
+    assert_int_equal(control->run_limit_ms, 120000);
+    to.spec.run_limit_ms = 0;
+    assert_int_equal(modify(&stage, "ana", "1", bit(JOB_FIELD_RUN_LIMIT), &to)->code,
+                     ERR_STATE);
+    site_stage_release(&stage);
+}
+
 /* The end of the job that the old condition names does not start it. */
 static void test_another_condition(void **state)
 {
@@ -186,6 +239,7 @@ static void test_owners_and_administrators(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_job_that_runs_takes_limits),
         cmocka_unit_test(test_only_what_is_named_changes),
         cmocka_unit_test(test_another_condition),
         cmocka_unit_test(test_the_checks_of_a_submission),

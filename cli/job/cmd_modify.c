@@ -1,14 +1,60 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lsf_modify.c: bmod. Source: LSF's bmod. */
+/* cmd_modify.c: `sublet modify`: another value for an option of a submission, or none.
+ * Source: LSF's bmod. */
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/commands.h"
 #include "cli/connect.h"
 #include "cli/job_operand.h"
-#include "cli/lsf/lsf.h"
 #include "cli/submit_options.h"
 #include "model/job_rlimit.h"
+
+/* An option of a submission, and the one that takes its value away. */
+#define PAIR(option, value, what)                                                      \
+    {option, value, what, false},                                                      \
+    {                                                                                  \
+        option "n", NULL, "takes " option " away", false                               \
+    }
+
+const struct call_option cmd_modify_options[] = {
+    PAIR("-W", "[HOURS:]MINUTES", "run limit; also of a job that runs"),
+    PAIR("-M", "SIZE", "limit on memory; also of a job that runs"),
+    PAIR("-r", NULL, "may be run again when its host is lost; also of one that runs"),
+    PAIR("-J", "NAME", "name; of an array %N, the number that run at a time"),
+    PAIR("-q", "QUEUE", "queue"),
+    PAIR("-n", "MIN[,MAX]", "job slots"),
+    PAIR("-m", "HOSTS", "hosts and groups"),
+    PAIR("-R", "STRING", "resource requirements; several are joined"),
+    PAIR("-o", "FILE", "file for standard output"),
+    PAIR("-oo", "FILE", "the same, emptied when the job starts"),
+    PAIR("-e", "FILE", "file for standard error"),
+    PAIR("-eo", "FILE", "the same, emptied when the job starts"),
+    PAIR("-i", "FILE", "file for standard input"),
+    PAIR("-x", NULL, "hosts of its own"),
+    PAIR("-c", "[HOURS:]MINUTES", "limit on CPU time"),
+    PAIR("-v", "SIZE", "limit on virtual memory"),
+    PAIR("-p", "NUMBER", "limit on processes"),
+    PAIR("-T", "NUMBER", "limit on threads"),
+    PAIR("-F", "SIZE", "limit on files that a process writes"),
+    PAIR("-D", "SIZE", "limit on the data segment"),
+    PAIR("-S", "SIZE", "limit on the stack"),
+    PAIR("-C", "SIZE", "limit on core files"),
+    PAIR("-E", "COMMAND", "command before the job"),
+    PAIR("-Ep", "COMMAND", "command after the job"),
+    PAIR("-w", "CONDITION", "other jobs to wait for"),
+    PAIR("-b", "TIME", "earliest start"),
+    PAIR("-P", "PROJECT", "project"),
+    PAIR("-G", "GROUP", "user group whose share counts"),
+    PAIR("-sp", "PRIORITY", "priority"),
+    PAIR("-app", "PROFILE", "application profile"),
+    PAIR("-Jd", "TEXT", "description"),
+    {"-cwd", "DIR", "working directory", false},
+    {"-env", "LIST", "environment variables", false},
+    {"-Z", "COMMAND", "command", false},
+    {"-report", NULL, "with -o: a report of the job's end is appended, as bsub", false},
+    {NULL, NULL, NULL, false},
+};
 
 /* The option that gives a part of the job another value, and the one that takes its
  * value away; NULL: none does. */
@@ -71,7 +117,7 @@ static int read_job(struct call *call, struct msg_job_modify *modify)
     return CALL_OK;
 }
 
-int lsf_modify_run(struct call *call)
+int cmd_modify_run(struct call *call)
 {
     struct msg msg = {.kind = MSG_JOB_MODIFY};
     struct msg_job_modify *modify = &msg.job_modify;
@@ -80,7 +126,6 @@ int lsf_modify_run(struct call *call)
     if (status == CALL_OK) {
         status = read_fields(call, modify);
     }
-    lsf_line_add(call, "-report", "");
     if (status == CALL_OK) {
         status = submit_options_read(call, &modify->to);
     }
@@ -91,7 +136,7 @@ int lsf_modify_run(struct call *call)
         status = connect_request(call, &msg, &modify->request, &text);
     }
     if (status != CALL_OK) {
-        return LSF_FAILED;
+        return status;
     }
     puts(text);
     return call_finish_output();
