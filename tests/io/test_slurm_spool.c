@@ -31,7 +31,7 @@ static int set_up(void **state)
 {
     struct bench *bench = mem_alloc(1, sizeof(*bench));
     struct err err;
-    strcpy(bench->path, "/tmp/sublet-spool-XXXXXX");
+    snprintf(bench->path, sizeof(bench->path), "/tmp/sublet-spool-XXXXXX");
     assert_non_null(mkdtemp(bench->path));
     assert_int_equal(slurm_spool_open(&bench->spool, bench->path, &err), 0);
     arena_init(&bench->arena);
