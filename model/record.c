@@ -8,7 +8,7 @@
 
 #include "model/field.h"
 
-enum { OWNED_MAX = 8 };
+enum { OWNED_MAX = 8, OWNED_FROM = 4 /* members of a list */ };
 
 /* The memory for a copy: an arena, a block, or none while its size is measured. */
 struct space_left {
@@ -66,15 +66,14 @@ struct owned {
     const struct field *fields[OWNED_MAX]; /* the first of them */
 };
 
-static struct owned find_owned(const struct schema *schema)
+static void find_owned(const struct schema *schema, struct owned *owned)
 {
-    struct owned owned = {0};
+    owned->count = 0;
     for (int i = 0; i < schema->n_fields; i++) {
-        if (points_somewhere(&schema->fields[i]) && owned.count++ < OWNED_MAX) {
-            owned.fields[owned.count - 1] = &schema->fields[i];
+        if (points_somewhere(&schema->fields[i]) && owned->count++ < OWNED_MAX) {
+            owned->fields[owned->count - 1] = &schema->fields[i];
         }
     }
-    return owned;
 }
 
 static void own(struct space_left *space, const struct schema *schema, const char *from,
@@ -87,7 +86,11 @@ static const void *own_list(struct space_left *space, const struct schema *schem
 {
     size_t size = (size_t)count * schema->size;
     char *copy = put(space, list, size, alignof(max_align_t));
-    struct owned owned = find_owned(schema);
+    struct owned owned;
+    owned.count = OWNED_MAX + 1; /* look at all fields */
+    if (count >= OWNED_FROM) {
+        find_owned(schema, &owned);
+    }
     for (int i = 0; i < count; i++) {
         size_t at = (size_t)i * schema->size;
         char *to = copy != NULL ? copy + at : NULL;

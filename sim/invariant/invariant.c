@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/word_hash.h"
 #include "consumer/consumer.h"
 #include "provider/provider.h"
 #include "sim/invariant/invariant_state.h"
@@ -144,28 +145,6 @@ static bool check_split(struct invariants *invariants, const char *site,
     return true;
 }
 
-/* As fnv1a.h, but a word at a time: each step computes this over all hosts. */
-static uint64_t mix(uint64_t digest, uint64_t word)
-{
-    digest = (digest ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-    return digest ^ digest >> 32;
-}
-
-static uint64_t mix_text(uint64_t digest, const char *text)
-{
-    size_t length = strlen(text);
-    uint64_t word;
-
-    for (; length >= sizeof word; length -= sizeof word, text += sizeof word) {
-        memcpy(&word, text, sizeof word);
-        digest = mix(digest, word);
-    }
-    for (word = 1; length > 0; length--) { /* 1: the end of the text */
-        word = word << 8 | (unsigned char)*text++;
-    }
-    return mix(digest, word);
-}
-
 /* The content of an epoch: its hosts and their split. */
 static uint64_t digest_of(const struct host_split *hosts, int n_hosts)
 {
@@ -174,10 +153,10 @@ static uint64_t digest_of(const struct host_split *hosts, int n_hosts)
     for (int i = 0; i < n_hosts; i++) {
         const struct host_split *host = &hosts[i];
 
-        digest = mix_text(digest, host->host);
-        digest = mix(digest, (uint64_t)(unsigned)host->provider << 32 |
-                                 (unsigned)host->consumer);
-        digest = mix(digest, (unsigned)host->n_slots);
+        digest = word_hash_text(digest, host->host);
+        digest = word_hash_add(digest, (uint64_t)(unsigned)host->provider << 32 |
+                                           (unsigned)host->consumer);
+        digest = word_hash_add(digest, (unsigned)host->n_slots);
     }
     return digest;
 }

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+enum { UNUSED_MAX = 32 }; /* batches whose memory is used again */
+
 static bool is_before(const struct agenda_item *a, const struct agenda_item *b)
 {
     if (a->at_ms != b->at_ms) {
@@ -20,27 +22,49 @@ static void swap(struct agenda_item *a, struct agenda_item *b)
     *b = held;
 }
 
-void agenda_release_sent(struct sent *sent)
+struct sent *agenda_new_sent(struct agenda *agenda)
 {
-    if (sent && --sent->n_users == 0) {
-        effects_release(&sent->effects);
-        free(sent);
+    struct sent *sent = agenda->unused;
+
+    if (sent) {
+        agenda->unused = sent->next;
+        agenda->n_unused--;
+    } else {
+        sent = mem_alloc(1, sizeof *sent);
+        effects_init(&sent->effects);
     }
+    sent->n_users = 1;
+    return sent;
 }
 
-void agenda_free_posted(struct posted *posted)
+static void free_sent(struct sent *sent)
 {
-    if (posted) {
-        agenda_release_sent(posted->sent);
-        arena_release(&posted->arena);
-        free(posted);
+    effects_release(&sent->effects);
+    free(sent);
+}
+
+void agenda_release_sent(struct agenda *agenda, struct sent *sent)
+{
+    if (!sent || --sent->n_users > 0) {
+        return;
     }
+    if (agenda->n_unused == UNUSED_MAX) {
+        free_sent(sent);
+        return;
+    }
+    effects_clear(&sent->effects);
+    sent->next = agenda->unused;
+    agenda->unused = sent;
+    agenda->n_unused++;
 }
 
 void agenda_release(struct agenda *agenda)
 {
     for (int i = 0; i < agenda->count; i++) {
-        agenda_free_posted(agenda->items[i].posted);
+        agenda_release_sent(agenda, agenda->items[i].sent);
+    }
+    while (agenda->unused) {
+        free_sent(agenda_new_sent(agenda));
     }
     free(agenda->items);
     *agenda = (struct agenda){0};

@@ -27,44 +27,44 @@ enum agenda_kind {
     AGENDA_DEPOSED_END,
 };
 
+/* The effects of a batch that was committed, or the copy of a message, as long as one
+ * of the messages is in transit. */
+struct sent {
+    struct effects effects;
+    int n_users;
+    struct sent *next; /* of those that are used again */
+};
+
 struct agenda_item {
     int64_t at_ms;
     uint64_t order;
     enum agenda_kind kind;
     int from, to;
     uint64_t number;
-    bool is_to_deposed;    /* message to the deposed one of two brokers */
-    struct posted *posted; /* of a message */
-};
-
-/* The effects of a batch that was committed, as long as one of its messages is in
- * transit. */
-struct sent {
-    struct effects effects;
-    int n_users;
-};
-void agenda_release_sent(struct sent *sent);
-
-/* A message in transit. */
-struct posted {
+    bool is_to_deposed; /* message to the deposed one of two brokers */
     const struct msg *msg;
-    struct sent *sent;  /* the batch that has it; NULL: it is a copy, in ... */
-    struct arena arena; /* ... this arena */
+    struct sent *sent; /* that has the message */
 };
-void agenda_free_posted(struct posted *posted);
 
 struct agenda {
     struct agenda_item *items; /* a binary heap */
     int count, capacity;
     uint64_t next_order;
+    struct sent *unused; /* with their memory */
+    int n_unused;
 };
 
+/* A new one, with no effects and one user. */
+struct sent *agenda_new_sent(struct agenda *agenda);
+/* It has one user less. */
+void agenda_release_sent(struct agenda *agenda, struct sent *sent);
+
 void agenda_release(struct agenda *agenda);
-/* Takes ownership of the item's message and sets its order. */
+/* Sets the order of the item, which is a user of what was sent. */
 void agenda_add(struct agenda *agenda, struct agenda_item item);
 /* The time of the first item; INT64_MAX if the agenda is empty. */
 int64_t agenda_next_ms(const struct agenda *agenda);
-/* Removes the first item; false if the agenda is empty. */
+/* Removes the first item, which remains a user; false if the agenda is empty. */
 bool agenda_take(struct agenda *agenda, struct agenda_item *item);
 
 #endif

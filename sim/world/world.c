@@ -27,7 +27,7 @@ static struct peer sender(const struct world *world, const struct agenda_item *i
 
 static void deliver(struct world *world, const struct agenda_item *item)
 {
-    const struct msg *msg = item->posted->msg;
+    const struct msg *msg = item->msg;
 
     if (item->kind == AGENDA_TO_HOST) {
         executor_message(world->hosts[item->to].executor, msg, world->now_ms);
@@ -109,7 +109,7 @@ static void take_due(struct world *world)
     while (!world->violation[0] && agenda_next_ms(&world->agenda) <= world->now_ms &&
            agenda_take(&world->agenda, &item)) {
         happen(world, &item);
-        agenda_free_posted(item.posted);
+        agenda_release_sent(&world->agenda, item.sent);
     }
 }
 
@@ -197,7 +197,6 @@ struct world *world_new(const struct world_options *options,
     rng_init(&world->rng, options->seed);
     rng_init(&world->nonces, ~options->seed);
     world->batches = mem_alloc(1, sizeof world->batches[0]);
-    effects_init(&world->batches[BROKER].effects);
     world->broker_config = broker;
     world->broker_disk = disk_new();
     world->invariants = invariants_new();
@@ -217,7 +216,7 @@ void world_free(struct world *world)
         if (world_state_is_up(world, i)) {
             world_daemon_stop(world, i);
         }
-        effects_release(&world->batches[i].effects);
+        agenda_release_sent(&world->agenda, world->batches[i].sent);
     }
     for (int i = 0; i < world->n_sites; i++) {
         disk_free(world->sites[i].disk);
@@ -250,7 +249,6 @@ int world_add_site(struct world *world, const struct site_config *config)
     world->batches =
         mem_grow(world->batches, (size_t)index + 2, sizeof world->batches[0]);
     world->batches[index + 1] = (struct world_batch){.is_open = false};
-    effects_init(&world->batches[index + 1].effects);
     world->sites[index] =
         (struct world_site){.config = config, .disk = disk_new(), .wake_ms = INT64_MAX};
     world_state_list_site(world, index);

@@ -24,14 +24,14 @@ bool world_client_ask(struct world *world, int site, const char *user,
                       const struct msg *msg, world_answer_fn on_answer, void *arg)
 {
     struct event event = world_daemon_client_event(world, user, msg);
-    struct world_batch *batch = &world->batches[site + 1];
-    int from = batch->effects.count;
 
     if (!world_state_is_up(world, site + 1)) {
         return false;
     }
+    const struct effects *effects = world_state_effects(world, site + 1);
+    int from = effects->count;
     world_daemon_step(world, site + 1, &event);
-    find_answers(&batch->effects, from, on_answer, arg);
+    find_answers(effects, from, on_answer, arg);
     world_daemon_bound_batch(world, site + 1);
     return true;
 }

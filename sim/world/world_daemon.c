@@ -122,7 +122,8 @@ void world_daemon_crash(struct world *world, int daemon, int64_t down_ms)
     *(daemon == BROKER ? &world->broker_back_ms : &world->sites[daemon - 1].back_ms) =
         world->now_ms + down_ms;
     world_daemon_stop(world, daemon);
-    effects_clear(&batch->effects);
+    agenda_release_sent(&world->agenda, batch->sent);
+    batch->sent = NULL;
     batch->is_open = batch->wants_tick = false;
     agenda_add(&world->agenda, (struct agenda_item){.at_ms = world->now_ms + down_ms,
                                                     .kind = AGENDA_RESTART,
@@ -158,15 +159,14 @@ static void check(struct world *world, int daemon, bool is_restarted)
 static void finish_batch(struct world *world, int daemon, bool is_restarted)
 {
     struct world_batch *batch = &world->batches[daemon];
-    struct sent *sent = mem_alloc(1, sizeof *sent);
-    const struct effects *effects = &sent->effects;
+    const struct effects *effects = world_state_effects(world, daemon);
+    struct sent *sent = batch->sent;
     bool is_crash = rng_below(&world->rng, 10000) < world->options.crash_in_10000 &&
                     !is_deposed(world, daemon);
-    int n_done = batch->effects.count;
+    int n_done = effects->count;
 
     /* its messages may begin the next batch */
-    *sent = (struct sent){.effects = batch->effects, .n_users = 1};
-    effects_init(&batch->effects);
+    batch->sent = NULL;
     batch->is_open = false;
     batch->n_events = 0;
     if (is_crash && rng_percent(&world->rng, 50)) {
@@ -184,14 +184,14 @@ static void finish_batch(struct world *world, int daemon, bool is_restarted)
         world_daemon_crash(world, daemon,
                            rng_below(&world->rng, world->options.down_max_ms + 1));
     }
-    agenda_release_sent(sent);
+    agenda_release_sent(&world->agenda, sent);
     world_state_note_wake(world, daemon);
     check(world, daemon, is_restarted);
 }
 
 static void step(struct world *world, int daemon, const struct event *event)
 {
-    struct effects *effects = &world->batches[daemon].effects;
+    struct effects *effects = world_state_effects(world, daemon);
 
     world->counts.steps++;
     if (daemon == BROKER) {
@@ -258,7 +258,7 @@ void world_daemon_reload(struct world *world, int daemon)
         broker_reload(world->broker, world->broker_config, world->now_ms);
     } else {
         site_reload(world->sites[daemon - 1].site, world->sites[daemon - 1].config,
-                    world->now_ms, &world->batches[daemon].effects);
+                    world->now_ms, world_state_effects(world, daemon));
     }
     world_daemon_end_batch(world, daemon, true);
 }
@@ -314,7 +314,7 @@ static void return_users(struct world *world, int site)
 
 void world_daemon_start(struct world *world, int daemon)
 {
-    struct effects *effects = &world->batches[daemon].effects;
+    struct effects *effects = world_state_effects(world, daemon);
 
     if (daemon == BROKER) {
         world->broker = broker_new(world->broker_config);

@@ -35,7 +35,6 @@ void world_deposed_begin(struct world *world, int64_t for_ms)
     world_state_note_fault(world, world->now_ms + for_ms);
     *deposed =
         (struct world_deposed){.exists = true, .disk = disk_copy(world->broker_disk)};
-    effects_init(&deposed->batch.effects);
     world_deposed_swap(world); /* the new one has the copy, and the place for good */
     deposed->is_in_place = false;
     for (int i = 0; i < world->n_sites; i++) {
@@ -63,7 +62,7 @@ void world_deposed_end(struct world *world)
     if (deposed->exists) {
         broker_free(deposed->broker);
         disk_free(deposed->disk);
-        effects_release(&deposed->batch.effects);
+        agenda_release_sent(&world->agenda, deposed->batch.sent);
         *deposed = (struct world_deposed){.exists = false};
     }
 }

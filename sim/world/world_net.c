@@ -11,30 +11,36 @@
 /* Every so many messages pass the codec, besides those that the broker relays. */
 enum { CODEC_EVERY = 16 };
 
-/* As it arrives: encoded and decoded. */
-static bool pass_codec(struct world *world, const struct msg *msg, bool is_to_broker,
-                       struct posted *posted)
+/* As it arrives: encoded and decoded. NULL if that is not possible. */
+static struct msg *pass_codec(struct world *world, const struct msg *msg,
+                              bool is_to_broker, struct arena *arena)
 {
-    struct msg *arrived = arena_alloc(&posted->arena, 1, sizeof *arrived);
+    struct msg *arrived = arena_alloc(arena, 1, sizeof *arrived);
     uint8_t *bytes = NULL;
     size_t length;
     struct err err;
-    bool is_well = false;
 
     if (codec_encode(msg, &bytes, &length, &err)) {
         world_state_violate(world, "a %s cannot be encoded: %s",
                             msg_kind_name(msg->kind), err.text);
-    } else if (codec_relay_decode(&posted->arena, bytes, length,
+        arrived = NULL;
+    } else if (codec_relay_decode(arena, bytes, length,
                                   is_to_broker ? broker_messages_is_relayed : NULL,
                                   arrived, &err)) {
         world_state_violate(world, "a %s cannot be decoded: %s",
                             msg_kind_name(msg->kind), err.text);
-    } else {
-        is_well = true;
+        arrived = NULL;
     }
     free(bytes);
-    posted->msg = arrived;
-    return is_well;
+    return arrived;
+}
+
+static struct msg *copy(const struct msg *msg, struct arena *arena)
+{
+    struct msg *copy = arena_alloc(arena, 1, sizeof *copy);
+
+    msg_copy(arena, msg, copy);
+    return copy;
 }
 
 /* Its connection is to the deposed one of two brokers. */
@@ -47,24 +53,20 @@ static bool is_with_deposed(const struct world *world, int daemon)
 static void post(struct world *world, const struct msg *msg, struct sent *sent,
                  enum agenda_kind kind, int from, int to, int64_t at_ms)
 {
-    struct posted *posted = mem_alloc(1, sizeof *posted);
     bool is_relayed = kind == AGENDA_MESSAGE && broker_messages_is_relayed(msg->kind);
+    bool is_coded = is_relayed || ++world->n_posted % CODEC_EVERY == 0;
 
-    arena_init_small(&posted->arena);
-    if (is_relayed || ++world->n_posted % CODEC_EVERY == 0) {
-        if (!pass_codec(world, msg, kind == AGENDA_MESSAGE && to == BROKER, posted)) {
-            agenda_free_posted(posted);
-            return;
-        }
-    } else if (sent) {
-        posted->msg = msg;
-        posted->sent = sent;
-        sent->n_users++;
+    if (is_coded || !sent) {
+        sent = agenda_new_sent(&world->agenda);
+        msg = is_coded ? pass_codec(world, msg, kind == AGENDA_MESSAGE && to == BROKER,
+                                    &sent->effects.arena)
+                       : copy(msg, &sent->effects.arena);
     } else {
-        struct msg *copy = arena_alloc(&posted->arena, 1, sizeof *copy);
-
-        msg_copy(&posted->arena, msg, copy);
-        posted->msg = copy;
+        sent->n_users++;
+    }
+    if (!msg) {
+        agenda_release_sent(&world->agenda, sent);
+        return;
     }
     agenda_add(&world->agenda,
                (struct agenda_item){.at_ms = at_ms,
@@ -74,7 +76,8 @@ static void post(struct world *world, const struct msg *msg, struct sent *sent,
                                     .is_to_deposed = kind == AGENDA_MESSAGE &&
                                                      to == BROKER &&
                                                      is_with_deposed(world, from),
-                                    .posted = posted});
+                                    .msg = msg,
+                                    .sent = sent});
 }
 
 static bool is_cut(const struct world *world, int daemon)

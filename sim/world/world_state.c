@@ -31,6 +31,16 @@ void world_state_check(struct world *world, bool holds,
     }
 }
 
+struct effects *world_state_effects(struct world *world, int daemon)
+{
+    struct world_batch *batch = &world->batches[daemon];
+
+    if (!batch->sent) {
+        batch->sent = agenda_new_sent(&world->agenda);
+    }
+    return &batch->sent->effects;
+}
+
 bool world_state_is_up(const struct world *world, int daemon)
 {
     return daemon == BROKER ? world->broker != NULL

@@ -20,7 +20,7 @@ enum {
 
 /* The events that a daemon received at this instant and has not committed. */
 struct world_batch {
-    struct effects effects;
+    struct sent *sent; /* their effects; NULL: there are none (world_state_effects) */
     bool is_open;
     bool wants_tick; /* of the broker: its events are committed, its tick is due */
     int n_events;
@@ -107,6 +107,8 @@ void world_state_check(struct world *world, bool holds,
         .text = (world)->verdict, .size = sizeof(world)->verdict                       \
     }
 
+/* The effects of the daemon's batch. */
+struct effects *world_state_effects(struct world *world, int daemon);
 bool world_state_is_up(const struct world *world, int daemon);
 const char *world_state_daemon_name(const struct world *world, int daemon);
 /* The site's index; -1: no site has that name. */

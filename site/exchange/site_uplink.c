@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fnv1a.h"
 #include "base/resend.h"
+#include "base/word_hash.h"
 #include "site/config/site_config.h"
 
 enum {
@@ -289,46 +289,35 @@ static int64_t heartbeat_ms(const struct site_uplink *uplink)
            uplink->patience;
 }
 
-static uint64_t digest_add(uint64_t digest, uint64_t number)
-{
-    return fnv1a(digest, &number, sizeof(number));
-}
-
-/* FNV-1a over all but the sequence number; never 0. */
+/* Of all but the sequence number; never 0. */
 static uint64_t digest_of(const struct msg_usage *usage)
 {
-    uint64_t digest = FNV1A_START;
+    uint64_t digest = 0;
     const int totals[] = {usage->n_own,      usage->n_own_used, usage->n_lent,
                           usage->n_borrowed, usage->n_idle,     usage->n_waiting,
                           usage->n_demands};
     for (size_t i = 0; i < sizeof(totals) / sizeof(totals[0]); i++) {
-        digest = digest_add(digest, (uint64_t)totals[i]);
+        digest = word_hash_add(digest, (uint64_t)totals[i]);
     }
     for (int i = 0; i < usage->n_demands; i++) {
         const struct lease_demand *demand = &usage->demands[i];
-        for (const char *at = demand->lease; *at != '\0'; at++) {
-            digest = digest_add(digest, (uint64_t)(unsigned char)*at);
-        }
-        digest = digest_add(digest, demand->epoch);
-        digest = digest_add(digest, (uint64_t)demand->n_used);
-        digest = digest_add(digest, (uint64_t)demand->n_waiting);
-        digest = digest_add(digest, demand->is_unnamed);
+        digest = word_hash_text(digest, demand->lease);
+        digest = word_hash_add(digest, demand->epoch);
+        digest = word_hash_add(digest, (uint64_t)demand->n_used);
+        digest = word_hash_add(digest, (uint64_t)demand->n_waiting);
+        digest = word_hash_add(digest, demand->is_unnamed);
     }
     for (int i = 0; i < usage->n_queues; i++) {
-        for (const char *at = usage->queues[i].queue; *at != '\0'; at++) {
-            digest = digest_add(digest, (uint64_t)(unsigned char)*at);
-        }
-        digest = digest_add(digest, (uint64_t)usage->queues[i].n_waiting);
-        digest = digest_add(digest, (uint64_t)usage->queues[i].job_size);
-        digest = digest_add(digest, usage->queues[i].needs);
+        digest = word_hash_text(digest, usage->queues[i].queue);
+        digest = word_hash_add(digest, (uint64_t)usage->queues[i].n_waiting);
+        digest = word_hash_add(digest, (uint64_t)usage->queues[i].job_size);
+        digest = word_hash_add(digest, usage->queues[i].needs);
     }
     for (int i = 0; i < usage->n_uses; i++) {
         const struct priority_use *use = &usage->uses[i];
-        for (const char *at = use->lease; *at != '\0'; at++) {
-            digest = digest_add(digest, (uint64_t)(unsigned char)*at);
-        }
-        digest = digest_add(digest, (uint64_t)use->priority);
-        digest = digest_add(digest, (uint64_t)use->n_slots);
+        digest = word_hash_text(digest, use->lease);
+        digest = word_hash_add(digest, (uint64_t)use->priority);
+        digest = word_hash_add(digest, (uint64_t)use->n_slots);
     }
     return digest | 1;
 }
