@@ -627,11 +627,15 @@ void site_job_at(const struct site *site, int index, struct site_job *job)
     *job =
         (struct site_job){.id = at->id,
                           .index = at->index,
+                          .queue = job_queue_name(at),
                           .state = at->state,
                           .attempt = at->attempt,
                           .lease = at->lease,
                           .n_slots = job_slots(at),
-                          .is_interactive = at->spec->interaction != INTERACTION_NONE};
+                          .is_interactive = at->spec->interaction != INTERACTION_NONE,
+                          .is_killed = at->is_killed,
+                          .start_ms = at->start_ms,
+                          .recall_ms = at->recall_ms};
 }
 
 struct provider *site_provider(struct site *site)

@@ -61,15 +61,19 @@ uint64_t site_count_overloads(const struct site *site);
 /* It has a session with the broker. */
 bool site_is_connected(const struct site *site);
 
-/* For invariants and tests. */
+/* For what the daemon submits itself, invariants and tests. */
 struct site_job {
     uint64_t id;
     int index; /* in its array, from 1; 0: of no array */
+    const char *queue;
     enum job_state state;
     uint64_t attempt;
     const char *lease; /* "": own hosts */
     int n_slots;
     bool is_interactive;
+    bool is_killed;    /* its end was ordered */
+    int64_t start_ms;  /* 0: no start is known */
+    int64_t recall_ms; /* its slots are taken then; 0: they are not recalled */
 };
 /* What its open jobs reserve. */
 bool site_has_reserved(const struct site *site);

@@ -28,10 +28,10 @@
  * Units: slots, jobs, thousandths of a resource's unit. Ownership: the limits given are
  * borrowed; owners and counts belong to the set. limit_config_read allocates in conf's
  * arena. Errors: diagnostics. Order: if several limits leave no slot, the first one in
- * the list is named. The list has limits of queues, hosts and users, then Limit
- * sections, each in file order. Source: docs/design/scheduling.md "Decided", "Suspended
- * jobs and limits"; LSF's lsb.queues, lsb.hosts, lsb.users, lsb.resources. Layer: sched
- * (base only). */
+ * the list is named. The list has limits of the site, queues, hosts and users, then
+ * Limit sections, each in file order. Source: docs/design/scheduling.md "Decided",
+ * "Suspended jobs and limits"; LSF's lsb.queues, lsb.hosts, lsb.users, lsb.resources.
+ * Layer: sched (base only). */
 #ifndef SUBLET_SCHED_LIMIT_LIMIT_H
 #define SUBLET_SCHED_LIMIT_LIMIT_H
 

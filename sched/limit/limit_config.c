@@ -134,6 +134,23 @@ static void read_queue(struct list *list, const struct conf_place *at)
     }
 }
 
+/* A slurmd listens on the port of its cluster: one of them on each host. */
+static void read_site(struct list *list, const struct conf_place *at)
+{
+    static const char key[] = "SLURM_BORROW_PARTITION";
+    const char *queue = conf_text(at->row, key, NULL);
+    if (queue == NULL) {
+        return;
+    }
+    struct limit *limit =
+        add(list, "Site", key,
+            arena_printf(list->conf->arena, "one slurmd of %s on each host", queue));
+    limit->jobs = 1;
+    set_side(limit, LIMIT_QUEUES, LIMIT_TOGETHER, groups_only(list->conf->arena, queue),
+             queue);
+    set_side(limit, LIMIT_HOSTS, LIMIT_EACH, everything, "all");
+}
+
 /* ---------------------------------------------------------------- hosts, users */
 
 /* All names but those that have a row of their own with this key, for the row
@@ -385,6 +402,7 @@ void limit_config_read(struct conf *conf, const struct groups *groups,
 {
     struct list list = {
         .conf = conf, .groups = groups, .reasons = preempt_policy_read_for(conf)};
+    read_rows(&list, "Site", read_site);
     read_rows(&list, "Queue", read_queue);
     read_rows(&list, "Host", read_host);
     read_rows(&list, "User", read_user);

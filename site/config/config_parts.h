@@ -71,6 +71,10 @@ void scheduler_config_read(struct conf *conf, const struct conf_place *site,
 void scheduler_config_judge(struct conf *conf, const struct conf_place *site,
                             const struct site_config *config);
 
+/* slurm_borrow_config.c: after the queues. */
+void slurm_borrow_config_read(struct conf *conf, const struct conf_place *site,
+                              struct site_setup *setup);
+
 /* pend_config.c */
 void pend_config_read(struct conf *conf, const struct groups *groups,
                       struct pend_config *pend);

@@ -323,6 +323,7 @@ static bool read_all(struct conf *conf, bool is_simulated, struct site_setup *se
     read_elims(conf, &site, setup);
     read_queues(conf, &site, &setup->config);
     compute_unit_read(conf, &setup->config);
+    slurm_borrow_config_read(conf, &site, setup);
     resreq_config_read(conf, &setup->config);
     threshold_config_read(conf, &setup->config);
     rusage_config_read(conf, &setup->config);

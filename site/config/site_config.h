@@ -156,6 +156,14 @@ struct site_slurm {
     int64_t interval_ms; /* SLURM_INTERVAL, between two looks at the cluster */
 };
 
+/* SLURM_BORROW_*: borrowed hosts as nodes of the site's own Slurm cluster. */
+struct site_slurm_borrow {
+    const char *partition; /* and queue; NULL: there are no such nodes */
+    const char *slurmd;    /* what starts it at the providers */
+    int n_nodes;           /* at one time */
+    int64_t idle_ms, stay_ms;
+};
+
 /* What only the daemon needs is beside what the step machine gets. */
 struct site_setup {
     struct site_config config;
@@ -178,6 +186,7 @@ struct site_setup {
     int n_elims;
     const char *local_resources; /* LSF_LOCAL_RESOURCES; NULL: none */
     struct site_slurm slurm;     /* with SCHEDULER = slurm */
+    struct site_slurm_borrow slurm_borrow;
 };
 
 /* True if there is a Site section. Errors: no NAME or SPOOL; BROKER without KEY and

@@ -19,6 +19,7 @@
 #include "site/io/output.h"
 #include "site/io/site_http.h"
 #include "site/io/slurm_link.h"
+#include "site/io/slurm_guests.h"
 #include "site/io/spool_witness.h"
 #include "site/io/uplink.h"
 #include "site/io/usage_answer.h"
@@ -76,6 +77,7 @@ struct parts {
     struct uplink *uplink;
     struct children *children;
     struct site_http *http;
+    struct slurm_guests *guests; /* NULL: no host becomes a node of Slurm */
 };
 
 /* ---------------------------------------------------------------- configuration */
@@ -145,6 +147,8 @@ static int check_fixed(const struct site_setup *now, const struct site_setup *wa
         {"SLURM_PARTITION", now->slurm.partition, wanted->slurm.partition},
         {"SLURM_ACCOUNT", now->slurm.account, wanted->slurm.account},
         {"SLURM_SPOOL", now->slurm.spool, wanted->slurm.spool},
+        {"SLURM_BORROW_PARTITION", now->slurm_borrow.partition,
+         wanted->slurm_borrow.partition},
     };
     int rc = daemon_conf_check_fixed("Site", keys, sizeof(keys) / sizeof(keys[0]), err);
     return rc < 0 ? err_set(err, rc, "%s; nothing is changed", err->text) : 0;
@@ -188,6 +192,7 @@ static int reload(void *arg, const char *who, struct arena *arena, const char **
         slurm_link_change(parts->slurm, setup);
     }
     children_change(parts->children, setup);
+    slurm_guests_reload(parts->guests, setup);
     usage_store_resize(parts->usage, setup->config.ledger_mib * MIB);
     *text = arena_printf(arena, "The configuration was reloaded; warnings: %d.",
                          loaded->conf.n_warnings);
@@ -290,10 +295,13 @@ static void end_batch(void *shell)
     shell_run_batch(shell);
 }
 
-static int send_to_client(void *server, const struct peer *to, const struct msg *msg,
+static int send_to_client(void *arg, const struct peer *to, const struct msg *msg,
                           struct err *err)
 {
-    return local_server_send(server, to, msg, err);
+    const struct parts *parts = arg;
+    return slurm_guests_take(parts->guests, to, msg)
+               ? 0
+               : local_server_send(parts->clients, to, msg, err);
 }
 
 static bool is_admin(void *site, const struct peer *from)
@@ -319,7 +327,7 @@ static int open_socket(struct parts *parts, const char *path, struct err *err)
         rc = local_server_new(parts->loop, path, mode, &handler, &parts->clients, err);
     }
     if (rc == 0) {
-        shell_route(parts->shell, PEER_CLIENT, send_to_client, parts->clients);
+        shell_route(parts->shell, PEER_CLIENT, send_to_client, parts);
     }
     return rc;
 }
@@ -457,6 +465,7 @@ static int make_parts(struct parts *parts, const struct site_setup *setup,
 
 static void free_parts(struct parts *parts)
 {
+    slurm_guests_free(parts->guests);
     site_http_free(parts->http);
     children_free(parts->children);
     uplink_free(parts->uplink);
@@ -481,6 +490,8 @@ static int serve(struct parts *parts)
         site_start(parts->site, daemon_now_ms(), shell_effects(parts->shell));
         shell_run_batch(parts->shell);
         daemon_ready(); /* before the children, which also report that they are ready */
+        parts->guests = slurm_guests_new(parts->loop, &parts->loaded->setup,
+                                         parts->site, parts->shell);
         children_start(parts->children,
                        &(struct children_site){is_needed, is_leaving, parts->site});
         daemon_run(parts->loop);

@@ -12,6 +12,9 @@
 
 #define SITE "Begin Site\nNAME = north\nSPOOL = /s\nEnd Site\n"
 #define HOSTS "Begin Host\nHOST_NAME MXJ\nn1 4\nn2 2\nEnd Host\n"
+#define CONSUMER                                                                       \
+    "Begin Site\nNAME = n\nSPOOL = /s\nBROKER = tcp://h:1\nKEY = k\n"                  \
+    "BROKER_KEY = a\nSLURM_BORROW_PARTITION = guests\n"
 #define QUEUE "Begin Queue\nQUEUE_NAME = normal\nEnd Queue\n"
 
 #define HEAT                                                                           \
@@ -292,6 +295,46 @@ static void test_units(void **state)
     arena_release(&world.arena);
 }
 
+/* Borrowed hosts as nodes of Slurm: the keys, and the limit of one slurmd on a host. */
+static void test_slurm_borrow(void **state)
+{
+    struct world world;
+    (void)state;
+    read_text(&world, CONSUMER
+              "SLURM_BORROW_NODES = 5\nSLURM_BORROW_IDLE = 90s\n"
+              "SLURM_BORROW_SLURMD = /opt/slurmd --conf-server c\n"
+              "SLURM_BIN = /opt/bin\nSLURM_INTERVAL = 3s\nEnd Site\n" HOSTS QUEUE
+              "Begin Queue\nQUEUE_NAME = guests\nHOSTS = all@north h1@west\n"
+              "End Queue\n");
+    for (const struct conf_diag *diag = world.conf.diags; diag != NULL;
+         diag = diag->next) {
+        fail_msg("line %d: %s", diag->line, diag->text);
+    }
+    const struct site_setup *setup = &world.setup;
+    assert_string_equal(setup->slurm_borrow.partition, "guests");
+    assert_string_equal(setup->slurm_borrow.slurmd, "/opt/slurmd --conf-server c");
+    assert_int_equal(setup->slurm_borrow.n_nodes, 5);
+    assert_int_equal(setup->slurm_borrow.idle_ms, 90000);
+    assert_int_equal(setup->slurm_borrow.stay_ms, 12 * 3600 * 1000);
+    assert_string_equal(setup->slurm.bin, "/opt/bin");
+    assert_string_equal(setup->slurm.conf, "");
+    assert_int_equal(setup->slurm.interval_ms, 3000);
+    const struct limit *limit = &setup->config.limits[0];
+    assert_int_equal(setup->config.n_limits, 1);
+    assert_int_equal(limit->jobs, 1);
+    assert_int_equal(limit->slots, -1);
+    assert_int_equal(limit->sides[LIMIT_HOSTS].mode, LIMIT_EACH);
+    assert_true(limit_side_has(&limit->sides[LIMIT_HOSTS], "h1@west"));
+    assert_true(limit_side_has(&limit->sides[LIMIT_QUEUES], "guests"));
+    assert_false(limit_side_has(&limit->sides[LIMIT_QUEUES], "normal"));
+    arena_release(&world.arena);
+
+    read_text(&world, SITE HOSTS QUEUE);
+    assert_null(world.setup.slurm_borrow.partition);
+    assert_int_equal(world.setup.config.n_limits, 0);
+    arena_release(&world.arena);
+}
+
 static void test_complaints(void **state)
 {
     static const struct {
@@ -363,6 +406,17 @@ static void test_complaints(void **state)
          "a queue once"},
         {SITE HOSTS "Begin Queue\nQUEUE_NAME = q\nHOSTS = n9\nEnd Queue\n", 12,
          "unknown host \"n9\"", "a queue's own hosts are known"},
+        {CONSUMER "End Site\n" HOSTS QUEUE, 7, "expected a section Queue with",
+         "a slurmd is a job of a queue"},
+        {CONSUMER
+         "End Site\n" HOSTS
+         "Begin Queue\nQUEUE_NAME = guests\nHOSTS = all allremote\nEnd Queue\n",
+         7, "with such hosts only", "and not on the site's own hosts"},
+        {CONSUMER "End Site\n" HOSTS "Begin Queue\nQUEUE_NAME = guests\nEnd Queue\n", 7,
+         "QUEUE_NAME = guests and HOSTS = allremote", "which are the default"},
+        {"Begin Site\nNAME = n\nSPOOL = /s\nSLURM_BORROW_PARTITION = g\nEnd "
+         "Site\n" HOSTS "Begin Queue\nQUEUE_NAME = g\nHOSTS = allremote\nEnd Queue\n",
+         4, "expected BROKER", "borrowing needs a broker"},
         {SITE HOSTS QUEUE HEAT "Begin Queue\nQUEUE_NAME = q\nr1m = x/2\nEnd Queue\n",
          25, "\"x\" is not a number, expected loadSched/loadStop",
          "thresholds are numbers"},
@@ -551,11 +605,12 @@ static void test_res_select(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole),       cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_merged_rows), cmocka_unit_test(test_counted_slots),
-        cmocka_unit_test(test_brokers),     cmocka_unit_test(test_complaints),
-        cmocka_unit_test(test_units),       cmocka_unit_test(test_res_select),
-        cmocka_unit_test(test_lease_user),  cmocka_unit_test(test_thresholds),
+        cmocka_unit_test(test_whole),        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_merged_rows),  cmocka_unit_test(test_counted_slots),
+        cmocka_unit_test(test_brokers),      cmocka_unit_test(test_complaints),
+        cmocka_unit_test(test_units),        cmocka_unit_test(test_res_select),
+        cmocka_unit_test(test_slurm_borrow), cmocka_unit_test(test_lease_user),
+        cmocka_unit_test(test_thresholds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
