@@ -294,12 +294,14 @@ struct msg_contract_ack {
 enum { LEDGER_HOURS_MAX = 4096 };
 struct ledger_hour {
     int64_t start_ms;
-    bool is_provider;                  /* the side */
+    bool is_provider; /* the side */
+    bool is_lent;     /* the consumer's side in the records of the provider */
     int64_t held_ms, used_ms, idle_ms; /* slot-milliseconds */
     /* Of the broker's books: how often the split changed in that time (of sums whose
      * changes are not known any more, as if each minute), and the most slots that the
      * side held by these changes. */
     int n_changes, n_slots;
+    int64_t n_moved; /* slots whose use has begun, and those whose use has ended */
 };
 
 struct msg_ledger_ask { /* one site of a lease asks the other one */

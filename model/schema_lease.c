@@ -304,6 +304,8 @@ static const struct field ledger_hour[] = {
     TIME(5, idle_ms),
     INT(6, n_changes, 0, TOTAL_MAX),
     INT(7, n_slots, 0, TOTAL_MAX),
+    BOOL(8, is_lent),
+    TIME(9, n_moved),
 };
 static const struct schema ledger_hour_schema = SCHEMA("LedgerHour", ledger_hour);
 #undef S

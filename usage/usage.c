@@ -17,9 +17,9 @@ struct user {
 
 /* One side of a lease. */
 struct level {
-    char *name; /* "c lease", "p lease" */
+    char *name; /* "c lease", "p lease", "l lease" */
     enum usage_side side;
-    int n_held;
+    int n_held, price;
     struct user *users; /* as they came */
     int64_t booked_ms;
     bool is_changed;
@@ -43,7 +43,9 @@ static const struct usage_owner nobody = {"", "", "", ""};
 
 const char *usage_side_name(enum usage_side side)
 {
-    return side == USAGE_PROVIDER ? "provider" : "consumer";
+    return side == USAGE_PROVIDER ? "provider"
+           : side == USAGE_LENT   ? "lent"
+                                  : "consumer";
 }
 
 struct usage *usage_new(void)
@@ -115,12 +117,13 @@ static void book_in_hour(struct usage *usage, const struct level *level,
         row.owner = user->owner;
         row.held_ms = n_held * past_ms;
         row.used_ms = user->n_used * past_ms;
+        row.cost_ms = row.used_ms * level->price;
         usage_sums_add(usage->booked, &row);
         n_left -= n_held;
     }
     if (n_left > 0) {
         row.owner = nobody;
-        row.used_ms = 0;
+        row.used_ms = row.cost_ms = 0;
         row.held_ms = row.idle_ms = n_left * past_ms;
         usage_sums_add(usage->booked, &row);
     }
@@ -144,7 +147,7 @@ static void book_level(struct usage *usage, struct level *level, int64_t now_ms)
 
 static bool is_empty(const struct level *level)
 {
-    return level->n_held == 0 && !level->users;
+    return level->n_held == 0 && !level->users && level->price == 0;
 }
 
 void usage_book(struct usage *usage, int64_t now_ms)
@@ -207,6 +210,19 @@ void usage_hold(struct usage *usage, const char *lease, enum usage_side side,
     if (level->n_held != n_slots) {
         book_level(usage, level, usage->now_ms);
         level->n_held = n_slots;
+        level->is_changed = true;
+    }
+}
+
+void usage_price(struct usage *usage, const char *lease, enum usage_side side,
+                 int price, int64_t now_ms)
+{
+    see_clock(usage, now_ms);
+    struct level *level = see_level(usage, lease, side);
+
+    if (level->price != price) {
+        book_level(usage, level, usage->now_ms);
+        level->price = price;
         level->is_changed = true;
     }
 }
@@ -279,9 +295,15 @@ void usage_change(struct usage *usage, const char *lease, enum usage_side side,
 {
     see_clock(usage, now_ms);
     struct level *level = see_level(usage, lease, side);
+    struct usage_row moved = {.lease = lease,
+                              .side = side,
+                              .start_ms = usage->now_ms,
+                              .owner = *owner,
+                              .n_moved = n_slots < 0 ? -n_slots : n_slots};
 
     book_level(usage, level, usage->now_ms);
     set_used(level, owner, count_used(level, owner) + n_slots);
+    usage_sums_add(usage->booked, &moved);
 }
 
 void usage_use(struct usage *usage, const char *lease, enum usage_side side,
@@ -303,6 +325,7 @@ static void give_level(const struct level *level, usage_level_fn fn, void *arg)
     struct usage_level given = {.lease = level->name + PREFIX,
                                 .side = level->side,
                                 .n_held = level->n_held,
+                                .price = level->price,
                                 .is_used = level->users != NULL,
                                 .booked_ms = level->booked_ms};
 
@@ -340,6 +363,7 @@ void usage_restore(struct usage *usage, const struct usage_level *from)
     struct level *level = see_level(usage, from->lease, from->side);
 
     level->n_held = from->n_held;
+    level->price = from->price;
     level->booked_ms = from->booked_ms;
     if (usage->now_ms < from->booked_ms) {
         usage->now_ms = from->booked_ms;

@@ -26,8 +26,10 @@
 #define USAGE_HOUR_MS (INT64_C(60) * 60 * 1000)
 #define USAGE_DAY_MS (24 * USAGE_HOUR_MS)
 
-enum usage_side { USAGE_CONSUMER, USAGE_PROVIDER, USAGE_SIDES };
-/* "consumer", "provider". */
+/* USAGE_LENT: the consumer's side in the records of the provider. */
+enum usage_side { USAGE_CONSUMER, USAGE_PROVIDER, USAGE_LENT };
+enum { USAGE_SIDES = 2, USAGE_BOOKS = 3 }; /* without and with it */
+/* "consumer", "provider", "lent". */
 const char *usage_side_name(enum usage_side side);
 
 /* Whose jobs. All of it "": nobody's. */
@@ -42,6 +44,8 @@ struct usage_row {
     int64_t start_ms; /* of the hour; of sums: of the day, or 0 */
     struct usage_owner owner;
     int64_t held_ms, used_ms, idle_ms; /* times slots */
+    int64_t cost_ms;                   /* used_ms times the price of a slot hour */
+    int64_t n_moved; /* slots whose use has begun, and those whose use has ended */
 };
 
 /* ---------------------------------------------------------------- usage.c */
@@ -53,6 +57,9 @@ void usage_free(struct usage *usage); /* NULL is fine */
 /* From now on the side holds so many slots of the lease. */
 void usage_hold(struct usage *usage, const char *lease, enum usage_side side,
                 int n_slots, int64_t now_ms);
+/* From now on a slot hour that is used has this price, in credits. */
+void usage_price(struct usage *usage, const char *lease, enum usage_side side,
+                 int price, int64_t now_ms);
 /* From now on its owner uses so many slots more, or fewer. */
 void usage_change(struct usage *usage, const char *lease, enum usage_side side,
                   const struct usage_owner *owner, int n_slots, int64_t now_ms);
@@ -72,12 +79,13 @@ struct usage_level {
     const char *lease;
     enum usage_side side;
     int n_held;
+    int price;
     bool is_used;
     int64_t booked_ms;
 };
 typedef void (*usage_level_fn)(void *arg, const struct usage_level *level);
 /* Levels that were booked or changed since the last usage_clear, by lease and side. One
- * with nothing held or used is forgotten by usage_clear. */
+ * with nothing held or used, and without a price, is forgotten by usage_clear. */
 void usage_each_level(struct usage *usage, usage_level_fn fn, void *arg);
 /* Levels with slots that are held, in no order; `fn` may change the level. */
 void usage_each_held(struct usage *usage, usage_level_fn fn, void *arg);
@@ -88,7 +96,9 @@ void usage_restore(struct usage *usage, const struct usage_level *level);
 /* ---------------------------------------------------------------- usage_jobs.c */
 
 /* What consumers' jobs use, by the rows of journals. A job uses its slots while it is
- * in RUN, and while its state is unknown as before. */
+ * in RUN, and while its state is unknown as before. In the records of a provider (side
+ * USAGE_LENT) a run uses them from its admission to its end, unless it is suspended;
+ * they are nobody's there. */
 struct usage_jobs;
 struct usage_jobs *usage_jobs_new(struct usage *usage); /* borrowed; outlives it */
 void usage_jobs_free(struct usage_jobs *jobs);          /* NULL is fine */
@@ -118,6 +128,8 @@ void usage_sums_free(struct usage_sums *sums); /* NULL is fine */
 void usage_sums_add(struct usage_sums *sums, const struct usage_row *row);
 void usage_sums_each(struct usage_sums *sums, usage_row_fn fn, void *arg);
 
+/* Credits, from cost_ms. */
+double usage_sums_credits(int64_t cost_ms);
 /* A time of slots as slot-seconds, rounded to the nearest. */
 int64_t usage_sums_seconds(int64_t slot_ms);
 /* What was held in slot-seconds: the sum of the rounded others if the row is even. */
@@ -157,7 +169,14 @@ void usage_reconcile_site(struct usage_reconcile *reconcile, enum usage_side sid
 void usage_reconcile_broker(struct usage_reconcile *reconcile, enum usage_side side,
                             int64_t start_ms, int64_t held_ms, int n_changes,
                             int n_slots);
-/* When the books of the site, and those of the broker, begin. */
+/* What the consumer's jobs used: by the records of the consumer, or of the provider
+ * (`is_lent`). A difference is one of side USAGE_LENT, with the consumer's time in
+ * site_ms and the provider's in broker_ms. Each begin and each end of a use by the
+ * provider's records may cost its slots for USAGE_ON_THE_WAY_MS. */
+void usage_reconcile_used(struct usage_reconcile *reconcile, bool is_lent,
+                          int64_t start_ms, int64_t used_ms, int64_t n_moved);
+/* When the books of the site, and those of the broker, begin; of USAGE_LENT, those of
+ * the two sites. */
 void usage_reconcile_begin(struct usage_reconcile *reconcile, enum usage_side side,
                            int64_t site_ms, int64_t broker_ms);
 /* The side's site was away in that time; of at most USAGE_AWAY_MAX the latest count. */

@@ -37,8 +37,17 @@ struct running {
     UT_hash_handle hh;
 };
 
+/* A consumer's run here. */
+struct lent {
+    char *name;  /* "SITE ATTEMPT" of its consumer */
+    char *lease; /* in the same piece of memory */
+    int n_slots;
+    UT_hash_handle hh;
+};
+
 struct usage_jobs {
     struct usage *usage;
+    struct lent *lent;
     struct facts *facts;
     struct submitted *jobs;
     struct running *runs;
@@ -224,6 +233,51 @@ static void take_state(struct usage_jobs *jobs, int site,
     }
 }
 
+/* ---- runs of consumers */
+
+static void end_lent(struct usage_jobs *jobs, struct lent *lent, int64_t now_ms)
+{
+    static const struct usage_owner nobody = {"", "", "", ""};
+
+    usage_change(jobs->usage, lent->lease, USAGE_LENT, &nobody, -lent->n_slots, now_ms);
+    HASH_DEL(jobs->lent, lent);
+    free(lent->name);
+    free(lent);
+}
+
+static void start_lent(struct usage_jobs *jobs, const char *name,
+                       const struct row_run *row, int n_slots, int64_t now_ms)
+{
+    static const struct usage_owner nobody = {"", "", "", ""};
+    size_t size = strlen(name) + 1, lease_size = strlen(row->lease) + 1;
+    struct lent *lent = mem_alloc(1, sizeof *lent);
+
+    lent->name = memcpy(mem_alloc(size + lease_size, 1), name, size);
+    lent->lease = memcpy(lent->name + size, row->lease, lease_size);
+    lent->n_slots = n_slots;
+    HASH_ADD_KEYPTR(hh, jobs->lent, lent->name, size - 1, lent);
+    usage_change(jobs->usage, lent->lease, USAGE_LENT, &nobody, n_slots, now_ms);
+}
+
+static void take_run(struct usage_jobs *jobs, const struct row_run *row, int64_t now_ms)
+{
+    const char *name = arena_printf(&jobs->scratch, "%s %llu", row->run.site,
+                                    (unsigned long long)row->run.attempt);
+    bool runs = !row->is_gone && row->record != RUN_RECORD_ENDED &&
+                row->control.action != CONTROL_SUSPEND;
+    int n_slots = runs ? msg_sum_slots(row->hosts, row->n_hosts) : 0;
+    struct lent *lent;
+
+    HASH_FIND_STR(jobs->lent, name, lent);
+    if (lent && lent->n_slots != n_slots) {
+        end_lent(jobs, lent, now_ms);
+        lent = NULL;
+    }
+    if (!lent && n_slots > 0 && row->lease && row->lease[0]) {
+        start_lent(jobs, name, row, n_slots, now_ms);
+    }
+}
+
 void usage_jobs_stored(struct usage_jobs *jobs, int site, const struct row *row,
                        int64_t now_ms)
 {
@@ -231,6 +285,8 @@ void usage_jobs_stored(struct usage_jobs *jobs, int site, const struct row *row,
         take_submission(jobs, site, &row->job);
     } else if (row->kind == ROW_JOB_STATE) {
         take_state(jobs, site, &row->job_state, now_ms);
+    } else if (row->kind == ROW_RUN) {
+        take_run(jobs, &row->run, now_ms);
     }
     arena_clear(&jobs->scratch);
 }
@@ -239,9 +295,15 @@ void usage_jobs_free(struct usage_jobs *jobs)
 {
     struct submitted *job, *next_job;
     struct running *run, *next_run;
+    struct lent *lent, *next_lent;
 
     if (!jobs) {
         return;
+    }
+    HASH_ITER (hh, jobs->lent, lent, next_lent) {
+        HASH_DEL(jobs->lent, lent);
+        free(lent->name);
+        free(lent);
     }
     HASH_ITER (hh, jobs->jobs, job, next_job) {
         drop_job(jobs, job);

@@ -25,7 +25,7 @@ struct away {
 struct usage_reconcile {
     int64_t until_ms, merged_ms;
     struct slice *slices;
-    int64_t begin_ms[USAGE_SIDES]; /* before it, one of the two has none */
+    int64_t begin_ms[USAGE_BOOKS]; /* before it, one of the two has none */
     struct away away[USAGE_AWAY_MAX];
     int n_away;
 };
@@ -92,6 +92,18 @@ void usage_reconcile_broker(struct usage_reconcile *reconcile, enum usage_side s
     slice->n_slots = n_most > slice->n_slots ? n_most : slice->n_slots;
 }
 
+void usage_reconcile_used(struct usage_reconcile *reconcile, bool is_lent,
+                          int64_t start_ms, int64_t used_ms, int64_t n_moved)
+{
+    struct slice *slice = see_slice(reconcile, USAGE_LENT, start_ms);
+    int64_t n_mean = (used_ms + USAGE_HOUR_MS - 1) / USAGE_HOUR_MS;
+
+    slice->site_ms += is_lent ? 0 : used_ms;
+    slice->broker_ms += is_lent ? used_ms : 0;
+    slice->n_changes += is_lent ? n_moved : 0;
+    slice->n_slots = n_mean > slice->n_slots ? n_mean : slice->n_slots;
+}
+
 void usage_reconcile_begin(struct usage_reconcile *reconcile, enum usage_side side,
                            int64_t site_ms, int64_t broker_ms)
 {
@@ -116,10 +128,17 @@ void usage_reconcile_away(struct usage_reconcile *reconcile, enum usage_side sid
 static int64_t tolerance_of(const struct usage_reconcile *reconcile,
                             const struct slice *slice, const struct slice *before)
 {
+    bool is_last = slice->end_ms > reconcile->until_ms;
+    bool follows = before && before->name.side == slice->name.side;
     int64_t n_slots = slice->n_slots;
-    int64_t n_times = slice->n_changes + (slice->end_ms > reconcile->until_ms);
+    int64_t n_times = slice->n_changes + is_last;
 
-    if (before && before->name.side == slice->name.side && before->n_slots > n_slots) {
+    if (slice->name.side == USAGE_LENT) {
+        follows = follows && before->end_ms == slice->name.start_ms;
+        n_times = slice->n_changes + (follows ? before->n_changes : 0);
+        return (n_times + (is_last ? n_slots : 0)) * USAGE_ON_THE_WAY_MS;
+    }
+    if (follows && before->n_slots > n_slots) {
         n_slots = before->n_slots;
     }
     return n_times * n_slots * USAGE_ON_THE_WAY_MS;
@@ -136,8 +155,10 @@ static bool was_away(const struct usage_reconcile *reconcile, const struct slice
 
     for (int i = 0; i < count; i++) {
         const struct away *away = &reconcile->away[i];
+        bool is_side =
+            (int64_t)away->side == slice->name.side || slice->name.side == USAGE_LENT;
 
-        if ((int64_t)away->side == slice->name.side && away->from_ms < slice->end_ms &&
+        if (is_side && away->from_ms < slice->end_ms &&
             away->to_ms + USAGE_ON_THE_WAY_MS > slice->name.start_ms) {
             return true;
         }
@@ -167,10 +188,10 @@ static int compare_slices(const struct slice *one, const struct slice *other)
 
 /* Hours of the side differ that nothing else explains, and their sum does not. */
 static void judge_clocks(const struct usage_reconcile *reconcile,
-                         bool is_clock[USAGE_SIDES])
+                         bool is_clock[USAGE_BOOKS])
 {
-    int64_t sums[USAGE_SIDES] = {0}, tolerances[USAGE_SIDES] = {0};
-    int counts[USAGE_SIDES] = {0};
+    int64_t sums[USAGE_BOOKS] = {0}, tolerances[USAGE_BOOKS] = {0};
+    int counts[USAGE_BOOKS] = {0};
     const struct slice *before = NULL;
 
     for (const struct slice *slice = reconcile->slices; slice; slice = slice->hh.next) {
@@ -185,7 +206,7 @@ static void judge_clocks(const struct usage_reconcile *reconcile,
             counts[slice->name.side]++;
         }
     }
-    for (int side = 0; side < USAGE_SIDES; side++) {
+    for (int side = 0; side < USAGE_BOOKS; side++) {
         is_clock[side] = counts[side] > 1 && is_within(sums[side], tolerances[side]);
     }
 }
@@ -193,7 +214,7 @@ static void judge_clocks(const struct usage_reconcile *reconcile,
 int usage_reconcile_each(struct usage_reconcile *reconcile, usage_difference_fn fn,
                          void *arg)
 {
-    bool is_clock[USAGE_SIDES];
+    bool is_clock[USAGE_BOOKS];
     const struct slice *before = NULL;
     int n_unknown = 0;
 

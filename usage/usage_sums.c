@@ -125,6 +125,8 @@ void usage_sums_add(struct usage_sums *sums, const struct usage_row *row)
     cell->row.held_ms += row->held_ms;
     cell->row.used_ms += row->used_ms;
     cell->row.idle_ms += row->idle_ms;
+    cell->row.cost_ms += row->cost_ms;
+    cell->row.n_moved += row->n_moved;
 }
 
 static int compare_cells(const struct cell *one, const struct cell *other)
@@ -146,6 +148,11 @@ void usage_sums_each(struct usage_sums *sums, usage_row_fn fn, void *arg)
     for (struct cell *cell = sums->cells; cell; cell = cell->hh.next) {
         fn(arg, &cell->row);
     }
+}
+
+double usage_sums_credits(int64_t cost_ms)
+{
+    return (double)cost_ms / (double)USAGE_HOUR_MS;
 }
 
 int64_t usage_sums_seconds(int64_t slot_ms)

@@ -10,6 +10,7 @@
 #include "cli/listing/listing.h"
 #include "model/msg.h"
 #include "model/usage_ask.h"
+#include "usage/usage.h"
 
 const struct call_option cmd_usage_options[] = {
     {"--from", "DATE", "from this day or hour (UTC) on: 2026-11-23, 2026-11-23T08:00",
@@ -20,6 +21,8 @@ const struct call_option cmd_usage_options[] = {
     {"-q", "QUEUE", "of jobs of this queue only", false},
     {"-P", "PROJECT", "of jobs of this project only", false},
     {"--csv", NULL, "as CSV", false},
+    {"--balance", NULL, "credits that this site and each other one owe each other",
+     false},
     {"--swf", NULL, "jobs that ended, in the Standard Workload Format", false},
     {"--reconcile", NULL, "compares the books of both sites and of the broker", false},
     {NULL, NULL, NULL, false},
@@ -43,6 +46,7 @@ static const struct column known[] = {
     SECONDS("HELD_S", "held_s"),
     SECONDS("USED_S", "used_s"),
     SECONDS("IDLE_S", "idle_s"),
+    SECONDS("CREDITS", "credits"),
 };
 enum { N_KNOWN = sizeof known / sizeof known[0] };
 
@@ -124,6 +128,80 @@ static int show(struct call *call, struct listing *listing)
     return listing_show(call, listing, &columns);
 }
 
+/* ---------------------------------------------------------------- balances */
+
+static json_t *find_balance(json_t *balances, const char *site)
+{
+    size_t at;
+    json_t *row;
+    json_array_foreach(balances, at, row)
+    {
+        if (strcmp(json_string_value(json_object_get(row, "site")), site) == 0) {
+            return row;
+        }
+    }
+    row = json_pack("{s:s, s:f, s:f, s:f}", "site", site, "owes", 0.0, "is_owed", 0.0,
+                    "net", 0.0);
+    json_array_append_new(balances, row);
+    return row;
+}
+
+static void add_credits(json_t *balance, const char *key, double credits, double net)
+{
+    double sum = json_real_value(json_object_get(balance, key)) + credits;
+    double net_sum = json_real_value(json_object_get(balance, "net")) + net;
+    json_object_set_new(balance, key, json_real(sum));
+    json_object_set_new(balance, "net", json_real(net_sum));
+}
+
+/* The rows by site become one for each other site. */
+static void balance_rows(struct listing *listing)
+{
+    json_t *balances = json_array(), *row;
+    size_t at;
+    json_array_foreach(listing->rows, at, row)
+    {
+        const char *side = json_string_value(json_object_get(row, "side"));
+        bool is_lent = strcmp(side, usage_side_name(USAGE_LENT)) == 0;
+        double credits = json_number_value(json_object_get(row, "credits"));
+        if (is_lent || strcmp(side, usage_side_name(USAGE_CONSUMER)) == 0) {
+            const char *other = is_lent ? "consumer" : "provider";
+            add_credits(
+                find_balance(balances, json_string_value(json_object_get(row, other))),
+                is_lent ? "owes" : "is_owed", credits, is_lent ? credits : -credits);
+        }
+    }
+    json_t *object =
+        json_pack("{s:i, s:o, s:O, s:O}", "schema_version", 1, "balances", balances,
+                  "from", json_object_get(listing->object, "from"), "to",
+                  json_object_get(listing->object, "to"));
+    json_decref(listing->object);
+    listing->object = object;
+    listing->rows = balances;
+}
+
+static int show_balance(struct call *call, struct msg_query *query)
+{
+    static const struct column table[] = {
+        {"SITE", "site", false, format_plain},
+        {"OWES", "owes", true, format_plain},
+        {"IS_OWED", "is_owed", true, format_plain},
+        {"NET", "net", true, format_plain},
+        {NULL, NULL, false, NULL},
+    };
+    const struct columns columns = {table, NULL, NULL,
+                                    "no slot time is booked in this period"};
+    struct listing listing = {0};
+    query->by = "site";
+    int status = listing_gather(call, query, "lease", &listing);
+    if (status == CALL_OK) {
+        balance_rows(&listing);
+        status = listing_show(call, &listing, &columns);
+    }
+    listing_free(&listing);
+    return status;
+}
+
 /* A trace has the fields of its format. */
 static int check_alone(const struct call *call, const char *option)
 {
@@ -159,6 +237,11 @@ int cmd_usage_run(struct call *call)
     if (status == CALL_OK && call_has(call, "--swf")) {
         status = check_alone(call, "--swf");
         return status == CALL_OK ? cmd_usage_swf_run(call, &query) : status;
+    }
+    if (status == CALL_OK && call_has(call, "--balance")) {
+        return call_has(call, "--by")
+                   ? call_misuse(call, "--by cannot be given with --balance")
+                   : show_balance(call, &query);
     }
     if (status == CALL_OK && call_has(call, "--reconcile")) {
         return cmd_usage_reconcile_run(call, query.from_ms, query.to_ms);

@@ -26,7 +26,7 @@ struct comparison {
     json_t *pages[BOOKS]; /* arrays of answers */
     json_t *rows;         /* differences */
     const char *lease;
-    const char *sites[USAGE_SIDES];
+    const char *sites[USAGE_BOOKS]; /* whose books; USAGE_LENT: the consumer's */
     int n_unknown, n_known;
 };
 
@@ -86,17 +86,21 @@ static void add_page(struct usage_reconcile *reconcile, const json_t *page, int 
     json_array_foreach(json_object_get(page, "ledger"), at, row)
     {
         const char *name = json_string_value(json_object_get(row, "side"));
-        enum usage_side side = name != NULL && strcmp(name, "provider") == 0
-                                   ? USAGE_PROVIDER
-                                   : USAGE_CONSUMER;
+        bool is_provider = name != NULL && strcmp(name, "provider") == 0;
+        bool is_lent = name != NULL && strcmp(name, "lent") == 0;
+        enum usage_side side = is_provider ? USAGE_PROVIDER : USAGE_CONSUMER;
         int64_t hour_ms = number_of(row, "hour_ms"),
                 held_ms = number_of(row, "held_ms");
         if (book == BOOK_BROKER) {
             usage_reconcile_broker(reconcile, side, hour_ms, held_ms,
                                    (int)number_of(row, "n_changes"),
                                    (int)number_of(row, "n_slots"));
-        } else {
+        } else if (!is_lent) {
             usage_reconcile_site(reconcile, side, hour_ms, held_ms);
+        }
+        if (book != BOOK_BROKER && !is_provider) {
+            usage_reconcile_used(reconcile, is_lent, hour_ms, number_of(row, "used_ms"),
+                                 number_of(row, "n_moved"));
         }
     }
 }
@@ -141,6 +145,10 @@ static void add_books(struct comparison *comparison, struct usage_reconcile *rec
                               number_of(of_site, "first_ms"),
                               number_of(of_broker, "first_ms"));
     }
+    usage_reconcile_begin(
+        reconcile, USAGE_LENT,
+        number_of(json_array_get(comparison->pages[BOOK_SITE], 0), "first_ms"),
+        number_of(json_array_get(comparison->pages[BOOK_OTHER], 0), "first_ms"));
 }
 
 /* ---------------------------------------------------------------- absences */
@@ -202,8 +210,14 @@ static const char *explain(const struct comparison *comparison,
     case USAGE_CAUSE_YOUNG:
         return "one of the books begins later";
     case USAGE_CAUSE_AWAY:
+        if (difference->side == USAGE_LENT) {
+            return "one of the two was away";
+        }
         return arena_printf(arena, "%s was away", site);
     case USAGE_CAUSE_CLOCK:
+        if (difference->side == USAGE_LENT) {
+            return "the clock of one of the two was wrong";
+        }
         return arena_printf(arena, "the clock of %s or of the broker was wrong", site);
     case USAGE_CAUSE_NONE:
     default:
@@ -229,7 +243,9 @@ static void add_difference(void *arg, const struct usage_difference *difference)
     json_object_set_new(row, "from", show_ms(difference->start_ms));
     json_object_set_new(row, "to", show_ms(difference->end_ms));
     json_object_set_new(row, "site_ms", json_integer(difference->site_ms));
-    json_object_set_new(row, "broker_ms", json_integer(difference->broker_ms));
+    json_object_set_new(row,
+                        difference->side == USAGE_LENT ? "provider_ms" : "broker_ms",
+                        json_integer(difference->broker_ms));
     json_object_set_new(
         row, "difference_s",
         json_real((double)(difference->site_ms - difference->broker_ms) / 1000));
@@ -247,6 +263,7 @@ static void name_sites(struct comparison *comparison)
     const char *consumer = msg_lease_consumer(lease, &length);
     comparison->sites[USAGE_CONSUMER] = arena_strn(arena, consumer, length);
     comparison->sites[USAGE_PROVIDER] = arena_strn(arena, lease, strcspn(lease, "/"));
+    comparison->sites[USAGE_LENT] = comparison->sites[USAGE_CONSUMER];
 }
 
 static int compare_lease(struct comparison *comparison, const char *lease,
@@ -279,11 +296,14 @@ static void print_rows(const struct comparison *comparison, int n_leases)
     json_array_foreach(comparison->rows, at, row)
     {
 #define TEXT_OF(key) json_string_value(json_object_get(row, key))
-        printf("%s, %s (%s), %s to %s: %.3f slot-seconds in its books, %.3f in the "
-               "broker's, difference %+.3f: %s\n",
-               TEXT_OF("lease"), TEXT_OF("side"), TEXT_OF("site"), TEXT_OF("from"),
-               TEXT_OF("to"), (double)number_of(row, "site_ms") / 1000,
-               (double)number_of(row, "broker_ms") / 1000,
+        bool is_lent = json_object_get(row, "provider_ms") != NULL;
+        printf("%s, %s (%s)%s, %s to %s: %.3f slot-seconds in its books, %.3f in the "
+               "%s's, difference %+.3f: %s\n",
+               TEXT_OF("lease"), is_lent ? "consumer" : TEXT_OF("side"),
+               TEXT_OF("site"), is_lent ? ", used" : "", TEXT_OF("from"), TEXT_OF("to"),
+               (double)number_of(row, "site_ms") / 1000,
+               (double)number_of(row, is_lent ? "provider_ms" : "broker_ms") / 1000,
+               is_lent ? "provider" : "broker",
                json_real_value(json_object_get(row, "difference_s")),
                TEXT_OF("reason"));
 #undef TEXT_OF

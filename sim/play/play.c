@@ -27,13 +27,9 @@ static void log_own_use(struct play *play, int site, int64_t now_ms)
     for (int i = 0; provider && i < provider_count_leases(provider); i++) {
         const char *lease = provider_lease_id(provider, i);
         struct msg_state state;
-        int n_used = 0;
 
         if (provider_find_lease(provider, lease, &state)) {
-            for (int k = 0; k < state.n_hosts; k++) {
-                n_used += state.hosts[k].provider_used;
-            }
-            usage_log_own(play->usage, lease, n_used, now_ms);
+            usage_log_own(play->usage, &state, now_ms);
         }
     }
 }

@@ -41,11 +41,19 @@ static void take_split(struct usage_log *log, const struct row_book *row,
     }
     usage_hold(log->usage, row->lease, USAGE_PROVIDER, n_provider, now_ms);
     usage_hold(log->usage, row->lease, USAGE_CONSUMER, n_consumer, now_ms);
+    usage_hold(log->usage, row->lease, USAGE_LENT, n_consumer, now_ms);
 }
 
-void usage_log_own(struct usage_log *log, const char *lease, int n_used, int64_t now_ms)
+void usage_log_own(struct usage_log *log, const struct msg_state *state, int64_t now_ms)
 {
-    usage_use(log->usage, lease, USAGE_PROVIDER, n_used, now_ms);
+    int n_used = 0;
+
+    for (int i = 0; i < state->n_hosts; i++) {
+        n_used += state->hosts[i].provider_used;
+    }
+    usage_use(log->usage, state->lease, USAGE_PROVIDER, n_used, now_ms);
+    usage_price(log->usage, state->lease, USAGE_LENT, state->price, now_ms);
+    usage_price(log->usage, state->lease, USAGE_CONSUMER, state->price, now_ms);
 }
 
 void usage_log_stored(struct usage_log *log, int site, const struct row *row,
@@ -91,6 +99,7 @@ static void add_row(void *arg, const struct usage_row *from)
     value_add_int(arena, row, "held_s", usage_sums_held_seconds(from));
     value_add_int(arena, row, "used_s", usage_sums_seconds(from->used_ms));
     value_add_int(arena, row, "idle_s", usage_sums_seconds(from->idle_ms));
+    value_add_real(arena, row, "credits", usage_sums_credits(from->cost_ms));
     value_add(arena, shown->rows, NULL, row);
 }
 

@@ -26,8 +26,8 @@ void usage_log_free(struct usage_log *log);
  */
 void usage_log_stored(struct usage_log *log, int site, const struct row *row,
                       int64_t now_ms);
-/* The site's own jobs use so many slots of a lease that it lends. */
-void usage_log_own(struct usage_log *log, const char *lease, int n_used,
+/* What the site's own jobs use of a lease that it lends, and its price. */
+void usage_log_own(struct usage_log *log, const struct msg_state *state,
                    int64_t now_ms);
 
 /* Ends the levels; then the object with `usage`, in the arena. */

@@ -22,6 +22,8 @@ static void take_hour(void *arg, const struct usage_row *row)
         filling->hours[filling->count++] =
             (struct ledger_hour){.start_ms = row->start_ms,
                                  .is_provider = row->side == USAGE_PROVIDER,
+                                 .is_lent = row->side == USAGE_LENT,
+                                 .n_moved = row->n_moved,
                                  .held_ms = row->held_ms,
                                  .used_ms = row->used_ms,
                                  .idle_ms = row->idle_ms};

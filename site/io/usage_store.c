@@ -7,37 +7,41 @@
 
 #include "sys/log.h"
 
-/* About what a row takes beside its texts, in pages that are filled to two thirds. */
-#define ROW_BYTES "120"
+/* About what a row takes beside its texts, as measured with rows of a ledger. */
+#define ROW_BYTES "44"
 #define TEXT_BYTES                                                                     \
     "length(lease) + length(user) + length(queue) + length(project)"                   \
     " + length(account)"
 
 static const char add_sql[] =
     "UPDATE usage SET held_ms = held_ms + ?9, used_ms = used_ms + ?10,"
-    " idle_ms = idle_ms + ?11 WHERE n_hours = ?1 AND start_ms = ?2 AND lease = ?3"
+    " idle_ms = idle_ms + ?11, cost_ms = cost_ms + ?12, n_moved = n_moved + ?13"
+    " WHERE n_hours = ?1 AND start_ms = ?2 AND lease = ?3"
     " AND side = ?4 AND user = ?5 AND queue = ?6 AND project = ?7 AND account = ?8";
 static const char insert_sql[] =
-    "INSERT INTO usage VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+    "INSERT INTO usage VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"
+    " ?12, ?13)";
 static const char grow_sql[] =
     "UPDATE usage_size SET n_bytes = n_bytes + " ROW_BYTES
     " + length(?3) + length(?5) + length(?6) + length(?7) + length(?8)";
 static const char level_sql[] = "INSERT OR REPLACE INTO usage_level VALUES"
-                                " (?1, ?2, ?3, ?4)";
+                                " (?1, ?2, ?3, ?4, ?5)";
 static const char no_level_sql[] =
     "DELETE FROM usage_level WHERE lease = ?1 AND side = ?2";
-static const char levels_sql[] = "SELECT lease, side, n_held, booked_ms"
-                                 " FROM usage_level";
+static const char levels_sql[] = "SELECT lease, side, n_held, booked_ms,"
+                                 " price FROM usage_level";
 static const char read_sql[] =
     "SELECT n_hours, start_ms, lease, side, user, queue, project, account, held_ms,"
-    " used_ms, idle_ms FROM usage WHERE n_hours IN (1, 24) AND start_ms >= ?1"
+    " used_ms, idle_ms, cost_ms, n_moved FROM usage WHERE n_hours IN (1, 24) AND "
+    "start_ms >= ?1"
     " AND start_ms < ?2";
 /* (?1, ?2, ?3: the lease): an hour after the other, from a full one on. */
 static const char lease_sql[] =
     "WITH RECURSIVE hours (at) AS (SELECT ?1 - ?1 % 3600000 UNION ALL"
     " SELECT at + 3600000 FROM hours WHERE at + 3600000 < ?2)"
     " SELECT n_hours, start_ms, lease, side, user, queue, project, account, held_ms,"
-    " used_ms, idle_ms FROM hours CROSS JOIN usage ON n_hours IN (1, 24)"
+    " used_ms, idle_ms, cost_ms, n_moved FROM hours CROSS JOIN usage ON n_hours IN (1, "
+    "24)"
     " AND start_ms = at AND lease = ?3";
 static const char size_sql[] = "SELECT n_bytes, merged_ms FROM usage_size";
 static const char oldest_sql[] = "SELECT min(start_ms) FROM usage WHERE n_hours = ?1";
@@ -50,11 +54,12 @@ static const char delete_sql[] =
     "DELETE FROM usage WHERE n_hours = ?1 AND start_ms >= ?2 AND start_ms < ?3";
 static const char merge_sql[] =
     "INSERT INTO usage SELECT 24, ?2, lease, side, user, queue, project, account,"
-    " sum(held_ms), sum(used_ms), sum(idle_ms) FROM usage"
+    " sum(held_ms), sum(used_ms), sum(idle_ms), sum(cost_ms), sum(n_moved) FROM usage"
     " WHERE n_hours IN (1, 24) AND start_ms >= ?2 AND start_ms < ?3"
     " GROUP BY lease, side, user, queue, project, account"
     " ON CONFLICT DO UPDATE SET held_ms = excluded.held_ms,"
-    " used_ms = excluded.used_ms, idle_ms = excluded.idle_ms";
+    " used_ms = excluded.used_ms, idle_ms = excluded.idle_ms,"
+    " cost_ms = excluded.cost_ms, n_moved = excluded.n_moved";
 static const char regrow_sql[] =
     "UPDATE usage_size SET merged_ms = max(merged_ms, ?3), n_bytes = n_bytes +"
     " (SELECT ifnull(sum(" ROW_BYTES " + " TEXT_BYTES "), 0) FROM usage"
@@ -138,12 +143,14 @@ static sqlite3_stmt *statement(struct usage_store *store, enum statement which)
 void usage_store_row(struct usage_store *store, const struct row *row, int64_t now_ms)
 {
     if (row->kind == ROW_BOOK) {
-        int n_held = 0;
-        for (int i = 0; i < row->book.n_hosts; i++) {
+        int n_held = 0, n_lent = 0;
+        bool is_over = row->book.is_gone || row->book.is_ended;
+        for (int i = 0; i < row->book.n_hosts && !is_over; i++) {
             n_held += row->book.hosts[i].provider;
+            n_lent += row->book.hosts[i].consumer;
         }
-        usage_hold(store->usage, row->book.lease, USAGE_PROVIDER,
-                   row->book.is_gone || row->book.is_ended ? 0 : n_held, now_ms);
+        usage_hold(store->usage, row->book.lease, USAGE_PROVIDER, n_held, now_ms);
+        usage_hold(store->usage, row->book.lease, USAGE_LENT, n_lent, now_ms);
     } else {
         usage_jobs_stored(store->jobs, 0, row, now_ms);
     }
@@ -153,12 +160,14 @@ int usage_store_start(struct usage_store *store, int64_t now_ms, struct err *err
 {
     sqlite3_stmt *levels = statement(store, LEVELS);
     int step;
+    usage_clear(store->usage); /* the time that loading took is in what follows */
     while ((step = sqlite3_step(levels)) == SQLITE_ROW) {
         struct usage_level level = {
             .lease = db_column_text(levels, 0),
             .side = (enum usage_side)sqlite3_column_int(levels, 1),
             .n_held = sqlite3_column_int(levels, 2),
             .booked_ms = sqlite3_column_int64(levels, 3),
+            .price = sqlite3_column_int(levels, 4),
         };
         usage_restore(store->usage, &level);
     }
@@ -189,6 +198,8 @@ static void bind_row(sqlite3_stmt *to, const struct usage_row *row)
     db_column_bind_int(to, 9, row->held_ms);
     db_column_bind_int(to, 10, row->used_ms);
     db_column_bind_int(to, 11, row->idle_ms);
+    db_column_bind_int(to, 12, row->cost_ms);
+    db_column_bind_int(to, 13, row->n_moved);
 }
 
 static void write_row(void *arg, const struct usage_row *row)
@@ -221,7 +232,7 @@ static void write_row(void *arg, const struct usage_row *row)
 static void write_level(void *arg, const struct usage_level *level)
 {
     struct writing *writing = arg;
-    bool is_open = level->n_held > 0 || level->is_used;
+    bool is_open = level->n_held > 0 || level->is_used || level->price > 0;
     sqlite3_stmt *write = statement(writing->store, is_open ? LEVEL : NO_LEVEL);
     if (writing->rc < 0) {
         return;
@@ -231,6 +242,7 @@ static void write_level(void *arg, const struct usage_level *level)
     if (is_open) {
         db_column_bind_int(write, 3, level->n_held);
         db_column_bind_int(write, 4, level->booked_ms);
+        db_column_bind_int(write, 5, level->price);
     }
     writing->rc = db_run(writing->store->db, write, writing->err);
 }
@@ -430,6 +442,8 @@ static int read_rows(struct usage_store *store, struct reading *reading,
             .held_ms = sqlite3_column_int64(read, 8),
             .used_ms = sqlite3_column_int64(read, 9),
             .idle_ms = sqlite3_column_int64(read, 10),
+            .cost_ms = sqlite3_column_int64(read, 11),
+            .n_moved = sqlite3_column_int64(read, 12),
         };
         reading->fn(reading->arg, &row);
     }

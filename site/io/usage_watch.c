@@ -34,6 +34,8 @@ static void look_at_provider(struct usage_watch *watch)
             }
             usage_use(usage_store_usage(watch->store), lease, USAGE_PROVIDER, n_used,
                       watch->now_ms);
+            usage_price(usage_store_usage(watch->store), lease, USAGE_LENT, state.price,
+                        watch->now_ms);
         }
     }
 }
@@ -49,6 +51,8 @@ void usage_watch_contracts(struct usage_watch *watch, int64_t now_ms)
         }
         usage_hold(usage_store_usage(watch->store), contract.lease, USAGE_CONSUMER,
                    n_held, now_ms);
+        usage_price(usage_store_usage(watch->store), contract.lease, USAGE_CONSUMER,
+                    contract.price, now_ms);
     }
 }
 

@@ -12,7 +12,7 @@ import signal
 import sqlite3
 import subprocess
 
-from federation import (BIN, BROKER, LEASE, LIMIT, Federation, expect, expect_equal, free_port,
+from federation import (BIN, BROKER, LEASE, LIMIT, NORTH, Federation, expect, expect_equal, free_port,
                         main)
 
 f = Federation()
@@ -32,6 +32,7 @@ at 0 workload alone jobs.swf queue=normal
 until 1h
 """
 PORT = free_port()
+PROVIDER, LENT = 1, 2  # in column side of the journal
 
 
 def usage(site, *args):
@@ -66,7 +67,10 @@ def test_a_leased_job_over_a_crash():
                  {(LEASE, "consumer")}, "the consumer's side")
     f.wait_for("the provider's side",
                lambda: {(row["lease"], row["side"]) for row in usage("north")} ==
-               {(LEASE, "provider")})
+               {(LEASE, "provider"), (LEASE, "lent")})
+    f.wait_for("the provider's records to have the job's use",
+               lambda: any(row["used_s"] >= before for row in usage("north")
+                           if row["side"] == "lent"))
 
 
 def test_sums():
@@ -80,7 +84,8 @@ def test_sums():
     cells = list(csv.DictReader(io.StringIO(text, newline="")))
     expect(ours[0]["project"] in [row["project"] for row in cells], "as CSV: %r" % text)
     table = f.cli("south", "usage").stdout.splitlines()
-    expect_equal(table[0].split(), ["LEASE", "SIDE", "HELD_S", "USED_S", "IDLE_S"], "heading")
+    expect_equal(table[0].split(), ["LEASE", "SIDE", "HELD_S", "USED_S", "IDLE_S", "CREDITS"],
+                 "heading")
     expect_equal(table[1].split()[:2], [LEASE, "consumer"], "row")
     expect_equal(usage("south", "--to", "2020-01-01", "--from", "2019-12-31T23:00"), [],
                  "another year")
@@ -172,6 +177,7 @@ def test_over_http():
         expect_equal((page["missing"], page["next"]), ([], None), "a whole answer")
         return [(row["site"], row["side"], row["lease"]) for row in page["usage"]]
     f.wait_for("both sides", lambda: sides() == [("north", "provider", LEASE),
+                                                 ("north", "lent", LEASE),
                                                  ("south", "consumer", LEASE)])
     by = "by=lease,queue,project"
     mine = [row for row in usage("south", "--by", "lease,queue,project") if row["queue"]]
@@ -225,15 +231,15 @@ def reconcile(site, *args, code=0):
     return json.loads(result.stdout)
 
 
-def book(site, add_ms):
-    """Changes what the site has booked, while it is stopped."""
+def book(site, add_ms, side, what="idle_ms"):
+    """Changes what the site has booked of that side, while it is stopped."""
     f.stop(site)
     path = os.path.join(f.dir, site, "journal.db")
     with contextlib.closing(sqlite3.connect(path)) as db, db:
-        changed = db.execute("UPDATE usage SET held_ms = held_ms + ?, idle_ms = idle_ms + ?"
-                             " WHERE (start_ms, user) IN"
-                             " (SELECT min(start_ms), '' FROM usage WHERE user = '')",
-                             (add_ms, add_ms)).rowcount
+        changed = db.execute("UPDATE usage SET held_ms = held_ms + ?, %s = %s + ?"
+                             " WHERE (start_ms, side, user) IN (SELECT min(start_ms), ?, ''"
+                             " FROM usage WHERE user = '')" % (what, what),
+                             (add_ms, add_ms, side)).rowcount
     os.unlink(path + "-commit")  # without it the change counts as a damage
     expect_equal(changed, 1, "rows that were changed in %s" % path)
     f.start(site)
@@ -248,7 +254,7 @@ def test_books_balance_and_a_changed_row_is_named():
     expect_equal(f.cli("south", "usage", "--reconcile", LEASE).stdout,
                  "The books of 1 lease balance.\n", "in words")
     extra_ms = 4 * 3600 * 1000 + 1234
-    book("north", extra_ms)
+    book("north", extra_ms, PROVIDER)
     for site in ("south", "north"):
         books = reconcile(site, code=1)
         rows = [row for row in books["differences"] if row["cause"] == "unknown"]
@@ -259,8 +265,42 @@ def test_books_balance_and_a_changed_row_is_named():
     text = f.cli("south", "usage", "--reconcile", LEASE, code=1).stdout
     expect("%s, provider (north)" % LEASE in text and "not known" in text and
            "do not balance" in text, "in words: %s" % text)
-    book("north", -extra_ms)
+    book("north", -extra_ms, PROVIDER)
     expect(reconcile("south")["balanced"], "the books are as they were")
+
+
+def test_what_jobs_used_is_compared_with_the_providers_runs():
+    extra_ms = 3 * 3600 * 1000
+    book("north", extra_ms, LENT, "used_ms")
+    rows = [row for row in reconcile("south", code=1)["differences"]
+            if row["cause"] == "unknown"]
+    expect_equal([(row["lease"], row["side"], row["site"]) for row in rows],
+                 [(LEASE, "lent", "south")], "what differs")
+    expect(abs(rows[0]["difference_s"] * 1000 + extra_ms) < 60000, "by how much: %s" % rows)
+    text = f.cli("north", "usage", "--reconcile", LEASE, code=1).stdout
+    expect("%s, consumer (south), used" % LEASE in text and "in the provider's" in text,
+           "in words: %s" % text)
+    book("north", -extra_ms, LENT, "used_ms")
+    expect(reconcile("south")["balanced"], "the books are as they were")
+
+
+def test_balances():
+    """What south owes north, as each of the two has it."""
+    f.wait_for("a price", lambda: f.rows("south", "leases")[0]["price"] == 3600)
+    job = f.submit("south", "sleep 2", "-q", "away")
+    f.wait_state("south", job, "DONE")
+
+    def balance(site):
+        return json.loads(f.cli(site, "usage", "--balance", "--json").stdout)["balances"]
+    f.wait_for("credits", lambda: balance("north") and balance("north")[0]["owes"] > 0)
+    [theirs], [ours] = balance("north"), balance("south")
+    expect_equal((theirs["site"], theirs["net"], theirs["is_owed"]),
+                 ("south", theirs["owes"], 0), "at north")
+    expect_equal((ours["site"], ours["net"], ours["owes"]), ("north", -ours["is_owed"], 0),
+                 "at south")
+    expect(ours["is_owed"] > 0, "at south: %s" % ours)
+    table = f.cli("north", "usage", "--balance").stdout.splitlines()
+    expect_equal(table[0].split(), ["SITE", "OWES", "IS_OWED", "NET"], "as a table")
 
 
 def test_other_sites_books_need_the_other_site():
@@ -275,12 +315,14 @@ def test_other_sites_books_need_the_other_site():
 
 def setup():
     f.configure("broker", BROKER.replace("STATE", "HTTP = 127.0.0.1:%d\nSTATE" % PORT))
+    f.configure("north", NORTH.replace("DISTRIBUTION", "PRICE = 3600\nDISTRIBUTION"))
     f.start("broker", "north", "south")
     f.wait_for("its host", lambda: f.has_hosts("south"))
 
 
 main(test_a_leased_job_over_a_crash, test_sums, test_errors,
-     test_books_balance_and_a_changed_row_is_named, test_a_trace_of_ended_jobs,
-     test_over_http,
+     test_books_balance_and_a_changed_row_is_named,
+     test_what_jobs_used_is_compared_with_the_providers_runs, test_balances,
+     test_a_trace_of_ended_jobs, test_over_http,
      test_over_http_without_a_site, test_over_http_a_site_that_does_not_answer,
      test_other_sites_books_need_the_other_site, shared=f, setup=setup)

@@ -119,7 +119,7 @@ static void test_what_is_not_written_is_read(void **state)
  * row for each user, the last one has its hours. */
 static void test_the_oldest_hours_are_merged(void **state)
 {
-    struct usage_store *store = start(*state, 180000, day);
+    struct usage_store *store = start(*state, 87000, day);
     int64_t end_ms = day + 3 * USAGE_DAY_MS - 1, merged_ms;
     struct err err;
     char user[16];

@@ -186,9 +186,25 @@ static void test_levels_for_a_journal(void **state)
 static void test_sums(void **state)
 {
     const struct usage_row rows[] = {
-        {lease, USAGE_CONSUMER, USAGE_DAY_MS, {"bob", "q", "p", "g"}, 700, 700, 0},
-        {lease, USAGE_CONSUMER, 0, {"bob", "r", "", ""}, 1, 2, 3},
-        {lease, USAGE_CONSUMER, 23 * USAGE_HOUR_MS, {"bob", "q", "p", ""}, 40, 50, 60},
+        {lease,
+         USAGE_CONSUMER,
+         USAGE_DAY_MS,
+         {"bob", "q", "p", "g"},
+         700,
+         700,
+         0,
+         0,
+         0},
+        {lease, USAGE_CONSUMER, 0, {"bob", "r", "", ""}, 1, 2, 3, 0, 0},
+        {lease,
+         USAGE_CONSUMER,
+         23 * USAGE_HOUR_MS,
+         {"bob", "q", "p", ""},
+         40,
+         50,
+         60,
+         0,
+         0},
     };
     struct usage_sums *by_day = usage_sums_new(USAGE_BY_USER | USAGE_BY_DAY);
     struct usage_sums *by_nothing = usage_sums_new(0);
@@ -211,10 +227,79 @@ static void test_sums(void **state)
     assert_int_equal(usage_sums_held_seconds(&even), 2); /* as the two are shown */
 }
 
+static struct row run_of(uint64_t attempt, enum run_record record,
+                         enum control_action action)
+{
+    static const struct host_slots hosts[] = {{.host = "n1", .n_slots = 2},
+                                              {.host = "n2", .n_slots = 1}};
+    struct row row = {.kind = ROW_RUN};
+    row.run.run = (struct run_id){.site = "south", .attempt = attempt};
+    row.run.lease = lease;
+    row.run.record = record;
+    row.run.control.action = action;
+    row.run.hosts = hosts;
+    row.run.n_hosts = 2;
+    return row;
+}
+
+static void add_to_sums(void *sums, const struct usage_row *row)
+{
+    usage_sums_add(sums, row);
+}
+
+static void keep_sum(void *sum, const struct usage_row *row)
+{
+    *(struct usage_row *)sum = *row;
+}
+
+/* The provider's records of a consumer's job: it uses its slots from its admission to
+ * its end, unless it is suspended; a row that changes neither changes nothing. An own
+ * run is no lease's. */
+static void test_runs_of_a_consumer(void **state)
+{
+    const struct {
+        int64_t at_ms;
+        struct row row;
+    } steps[] = {
+        {1000, run_of(7, RUN_RECORD_TAKEN, CONTROL_SIGNAL)},
+        {1500, run_of(7, RUN_RECORD_GUARDED, CONTROL_SIGNAL)},
+        {3000, run_of(7, RUN_RECORD_GUARDED, CONTROL_SUSPEND)},
+        {5000, run_of(7, RUN_RECORD_GUARDED, CONTROL_RESUME)},
+        {6000, run_of(7, RUN_RECORD_ENDED, CONTROL_RESUME)},
+        {7000, run_of(8, RUN_RECORD_ENDED, CONTROL_SIGNAL)},
+    };
+    struct usage *usage = usage_new();
+    struct usage_jobs *jobs = usage_jobs_new(usage);
+    struct usage_sums *sums = usage_sums_new(USAGE_BY_LEASE | USAGE_BY_SIDE);
+    struct usage_row sum = {0};
+    struct row own = run_of(9, RUN_RECORD_GUARDED, CONTROL_SIGNAL);
+    (void)state;
+    own.run.lease = "";
+    usage_jobs_stored(jobs, 0, &own, 0);
+    usage_price(usage, lease, USAGE_LENT, 5, 0);
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        if (i == 3) {
+            usage_price(usage, lease, USAGE_LENT, 2, 4000);
+        }
+        usage_jobs_stored(jobs, 0, &steps[i].row, steps[i].at_ms);
+    }
+    usage_book(usage, 9000);
+    usage_each(usage, add_to_sums, sums);
+    usage_sums_each(sums, keep_sum, &sum);
+    assert_int_equal(sum.side, USAGE_LENT);
+    assert_int_equal(sum.used_ms, 3 * (2000 + 1000));
+    assert_int_equal(sum.cost_ms, 3 * (2000 * 5 + 1000 * 2));
+    assert_int_equal(sum.n_moved, 4 * 3);
+    usage_sums_free(sums);
+    usage_jobs_free(jobs);
+    usage_free(usage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_an_hour_ends),
+        cmocka_unit_test(test_runs_of_a_consumer),
         cmocka_unit_test(test_what_is_used_above_what_is_held),
         cmocka_unit_test(test_a_clock_that_goes_back),
         cmocka_unit_test(test_a_clock_that_was_years_ahead),

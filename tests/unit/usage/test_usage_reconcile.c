@@ -142,10 +142,55 @@ static void test_causes(void **state)
     check(reconcile, 0, "consumer 48+1 -7200 clock\nconsumer 72+1 7200 clock\n");
 }
 
+/* A job of four slots that ran from hour 48 to 50 by both sites. By the consumer it
+ * ended 30 s later than by the provider: of that, its slots may be on the way for 10 s.
+ * A job of which the provider knows nothing is named to the slot-millisecond. */
+static void test_what_jobs_used(void **state)
+{
+    static const struct {
+        int64_t late_ms, more_ms;
+        const char *expected;
+    } rows[] = {
+        {10 * S, 0, ""},
+        {30 * S, 0, "lent 50+1 120 unknown\n"},
+        {0, 1, "lent 55+1 0 unknown\n"},
+        {0, 90 * S, "lent 55+1 90 unknown\n"},
+        {0, -90 * S, "lent 55+1 -90 unknown\n"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct usage_reconcile *reconcile = two_slots(0);
+        usage_reconcile_used(reconcile, true, 48 * H, 4 * H, 4);
+        usage_reconcile_used(reconcile, true, 49 * H, 4 * H, 0);
+        usage_reconcile_used(reconcile, true, 50 * H, 0, 4);
+        usage_reconcile_used(reconcile, false, 48 * H, 4 * H, 4);
+        usage_reconcile_used(reconcile, false, 49 * H, 4 * H, 0);
+        usage_reconcile_used(reconcile, false, 50 * H, 4 * rows[i].late_ms, 4);
+        usage_reconcile_used(reconcile, rows[i].more_ms < 0, 55 * H,
+                             rows[i].more_ms < 0 ? -rows[i].more_ms : rows[i].more_ms,
+                             0);
+        check(reconcile, rows[i].expected[0] != '\0', rows[i].expected);
+    }
+}
+
+/* Whichever of the two was away. */
+static void test_what_jobs_used_while_a_site_was_away(void **state)
+{
+    (void)state;
+    for (int side = 0; side < USAGE_SIDES; side++) {
+        struct usage_reconcile *reconcile = two_slots(0);
+        usage_reconcile_used(reconcile, false, 50 * H, H, 1);
+        usage_reconcile_away(reconcile, (enum usage_side)side, 50 * H + 7, 50 * H + 9);
+        check(reconcile, 0, "lent 50+1 3600 away\n");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_equal_books_balance),
+        cmocka_unit_test(test_what_jobs_used),
+        cmocka_unit_test(test_what_jobs_used_while_a_site_was_away),
         cmocka_unit_test(test_a_slot_millisecond_counts_if_nothing_has_changed),
         cmocka_unit_test(test_a_change_is_on_the_way),
         cmocka_unit_test(test_the_last_hour_may_be_read_at_two_instants),
