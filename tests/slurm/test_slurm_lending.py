@@ -327,6 +327,87 @@ def inside_switch():
             expect_equal(file.read(), "x\n", "it ran once")
 
 
+# ---------------------------------------------------------------- borrowing
+
+def inside_borrowing():
+    """A Slurm cluster as a consumer: its users submit to a queue with borrowed hosts. Its own
+    nodes are Slurm's, and no job of `sublet sub` starts there."""
+    wait_nodes()
+    with Federation(below=os.environ.get("TMPDIR")) as f:
+        f.words["SLURM_CONF"] = os.environ["SLURM_CONF"]
+        f.configure("south", SITE.replace("HOSTS_HERE = @HOSTS@", "SCHEDULER = slurm\n"
+                                          "SLURM_CONF = @SLURM_CONF@\nSLURM_INTERVAL = 1s") + """
+Begin Queue
+QUEUE_NAME = away
+HOSTS = allremote
+End Queue
+Begin Queue
+QUEUE_NAME = here
+HOSTS = all
+End Queue
+""")
+        f.start("broker", "north", "south")
+        here = f.submit("south", "true", "-q", "here")
+        out = os.path.join(f.dir, "home", "out")
+        job = f.submit("south", "echo hello; exit 3", "-q", "away", "-o", out)
+        f.wait_state("south", job, "EXIT")
+        expect_equal(f.job("south", job)["exit_code"], 3, "exit code")
+        expect_equal(list(f.job("south", job)["hosts"]), ["n1@north"], "hosts")
+        with open(out) as file:
+            expect_equal(file.read().splitlines()[0], "hello", "output")
+        expect_equal(f.job("south", here)["state"], "PEND", "a job for the cluster's own nodes")
+        expect_equal(reservations(), {}, "nothing of Slurm is touched")
+        expect_equal(slurm_jobs(), [], "nor anything started")
+
+
+def inside_check():
+    """What `sublet check` refuses."""
+    wait_nodes()
+    with federation() as f:
+        def check(*changes):
+            with open(f.conf("north")) as file:
+                text = file.read()
+            for old, new in changes:
+                expect(old in text, "%s in the file" % old)
+                text = text.replace(old, new)
+            path = os.path.join(f.dir, "changed.conf")
+            with open(path, "w") as file:
+                file.write(text)
+            done = f.run("sublet", "check", path)
+            return done.returncode, done.stdout + done.stderr
+        code, text = check()
+        expect_equal(code, 0, text)
+        whole = "RES_SELECT = type==any\nNHOSTS = 2"
+        refused = [
+            ("would divide the node", [(whole, "PER_HOST = n2\nSLOTS = 2")]),
+            ("would divide the node", [(whole, "PER_HOST = n2\nSLOTS = 4"), ("TYPE = shared", ""),
+                                       ("([south, 1])", "([south, 1] [west, 1])")]),
+            ("expected neither MEM nor SWAP", [(whole, whole + "\nMEM = 100")]),
+            ("would divide nodes of Slurm", [("([south, 1])", "([pool:p])"), ("TYPE = shared", "")]),
+            ("expected a section UserMap", [("Begin UserMap", "Begin Unknown"),
+                                            ("End UserMap", "End Unknown")]),
+            ("one by one", [(ACCOUNT + " root@south", "all all@south")]),
+            ("no section Host", [("Begin Queue", "Begin Host\nHOST_NAME\nn1\nEnd Host\nBegin Queue")]),
+            ("a quarter of SLURM_TERM", [("SLURM_INTERVAL = 1s", "SLURM_INTERVAL = 1m")]),
+            ("no HOSTS_HERE", [("SCHEDULER = slurm", "SCHEDULER = slurm\nHOSTS_HERE = n1")]),
+            ("cannot be started", [("SCHEDULER = slurm", "SCHEDULER = slurm\nSLURM_BIN = /nowhere")]),
+        ]
+        for words, changes in refused:
+            code, text = check(*changes)
+            expect(code != 0 and words in text, "%s: %s" % (words, text))
+        for select in ("big", "select_none", "ib && maxmem>100"):
+            code, text = check(("type==any", select))
+            expect_equal(code == 0, select != "select_none", text)
+
+
+def inside_overrun():
+    """A setting that defeats the switch."""
+    wait_nodes()
+    with federation() as f:
+        done = f.run("sublet", "check", f.conf("north"))
+        expect(done.returncode != 0 and "ResvOverRun" in done.stdout, done.stdout)
+
+
 # ---------------------------------------------------------------- tests
 
 def test_lending():
@@ -341,6 +422,21 @@ def test_switch():
     run_inside(__file__, "switch")
 
 
+def test_borrowing():
+    run_inside(__file__, "borrowing")
+
+
+def test_check():
+    run_inside(__file__, "check")
+
+
+def test_overrun():
+    run_inside(__file__, "overrun", settings="ResvOverRun=UNLIMITED")
+
+
 if __name__ == "__main__":
-    main_inside({"lending": inside_lending, "faults": inside_faults, "switch": inside_switch},
-                [test_lending, test_faults, test_switch])
+    main_inside({"lending": inside_lending, "faults": inside_faults, "switch": inside_switch,
+                 "borrowing": inside_borrowing, "check": inside_check,
+                 "overrun": inside_overrun},
+                [test_lending, test_faults, test_switch, test_borrowing, test_check,
+                 test_overrun])
