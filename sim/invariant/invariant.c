@@ -18,7 +18,11 @@ enum { JOBS_CHECK_EVERY = 512, STEPS_PER_JOB = 8, LEASES_PER_STEP = 32 };
 
 struct invariants *invariants_new(void)
 {
-    return mem_alloc(1, sizeof(struct invariants));
+    struct invariants *invariants = mem_alloc(1, sizeof *invariants);
+
+    invariants->usage = usage_new();
+    invariants->usage_jobs = usage_jobs_new(invariants->usage);
+    return invariants;
 }
 
 static void free_uses(struct seen *leases)
@@ -53,6 +57,10 @@ void invariants_free(struct invariants *invariants)
     free_table(invariants->lease_resources);
     free_table(invariants->supplies);
     free_table(invariants->loads);
+    free_table(invariants->accounts);
+    free_table(invariants->uses_of_leases);
+    usage_jobs_free(invariants->usage_jobs);
+    usage_free(invariants->usage);
     free(invariants);
 }
 
@@ -83,6 +91,7 @@ void invariants_contract_sent(struct invariants *invariants, const char *lease,
 
 void invariants_restored(struct invariants *invariants)
 {
+    invariants->has_restored = true;
     for (struct seen *at = invariants->leases; at; at = at->hh.next) {
         ((struct seen_lease *)at)->sent = ((struct seen_lease *)at)->held = 0;
     }
@@ -419,7 +428,7 @@ static bool settle_lease(const struct invariants_view *view,
     return true;
 }
 
-bool invariants_settled(const struct invariants *invariants,
+bool invariants_settled(struct invariants *invariants,
                         const struct invariants_view *view,
                         struct invariants_text *text)
 {
@@ -439,5 +448,5 @@ bool invariants_settled(const struct invariants *invariants,
         return invariant_state_fail(text, "job %s has not ended",
                                     invariant_job_find_unended(invariants));
     }
-    return true;
+    return invariant_ledger_check(invariants, text);
 }

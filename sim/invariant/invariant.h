@@ -26,6 +26,10 @@
  * backfilled only with jobs whose run limit ends before that job can start. Queues with
  * INTERRUPTIBLE_BACKFILL need at least their minimum time. 13 The slots of a job that
  * starts satisfy its span. 14 The exit code of a job is that of a process of its own.
+ * 15 The books of a lease balance to the millisecond: what is booked by hour is what
+ * the rows of provider and consumer say, a consumer books no use of which its provider
+ * has no run, no quota counts less than its runs use, and at the end both records of
+ * each account are equal.
  *
  * The world reports each change (commits, starts and ends at hosts), so that the cost
  * of a check depends only on the changes. Rows of jobs are checked at commit. At each
@@ -80,6 +84,10 @@ bool invariant_job_acknowledged(struct invariants *invariants, const char *site,
 bool invariant_job_stored(struct invariants *invariants,
                           const struct site_config *config, const struct row *row,
                           int64_t now_ms, struct invariants_text *text);
+/* Any row, of a site (its index and name) or of the broker (-1 and NULL). */
+bool invariant_ledger_stored(struct invariants *invariants, int index, const char *site,
+                             const struct row *row, int64_t now_ms,
+                             struct invariants_text *text);
 /* A run of the job with that id and name has begun. After its journal was restored, a
  * site may give the id to another job. */
 bool invariant_job_started(struct invariants *invariants, const char *site,
@@ -121,7 +129,7 @@ bool invariants_check_broker(struct invariants *invariants,
                              int64_t now_ms, struct invariants_text *text);
 /* False while a contract is being changed, broker, provider and consumer disagree about
  * one, or a job has not ended. */
-bool invariants_settled(const struct invariants *invariants,
+bool invariants_settled(struct invariants *invariants,
                         const struct invariants_view *view,
                         struct invariants_text *text);
 

@@ -144,7 +144,7 @@ void invariant_job_restored(struct invariants *invariants, const char *site,
     size_t length = strlen(site);
 
     seen->is_restoring = !is_over;
-    seen->is_restored = true;
+    seen->is_restored = invariants->has_restored = true;
     seen->has_begun = false;
     seen->restored_checks = seen->n_checks;
     if (is_over) {

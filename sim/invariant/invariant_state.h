@@ -14,6 +14,7 @@
 #include "broker/pool/pool.h"
 #include "sched/resreq/resreq.h"
 #include "sim/invariant/invariant.h"
+#include "usage/usage.h"
 
 enum {
     INVARIANTS_KEY_SIZE = 3 * NAME_SIZE + HOST_NAME_SIZE + LEASE_ID_SIZE,
@@ -119,7 +120,40 @@ struct seen_site {
     bool has_begun;           /* a run has begun there since its journal was restored */
 };
 
+/* Accounts of a lease: slots by each record (invariant_ledger.c). */
+enum invariant_account {
+    INVARIANT_PROVIDER_HELD, /* by the provider's ledger ... */
+    INVARIANT_LENT_HELD,
+    INVARIANT_BROKER_PROVIDER, /* ... and by the broker's contract */
+    INVARIANT_BROKER_CONSUMER,
+    INVARIANT_LENT_USED,     /* by the provider's runs ... */
+    INVARIANT_CONSUMER_USED, /* ... and by the consumer's jobs */
+    INVARIANT_ACCOUNTS
+};
+
+struct seen_account {
+    struct seen base; /* key: lease */
+    int n_slots[INVARIANT_ACCOUNTS];
+    int64_t at_ms, sum_ms[INVARIANT_ACCOUNTS]; /* slot-milliseconds until at_ms */
+    int64_t booked_ms[INVARIANT_ACCOUNTS];     /* the same by usage/ */
+    bool is_open; /* for the broker: else it may have refused what its provider says */
+    bool has_quota;              /* in this month, and since before ... */
+    int64_t month_ms, before_ms; /* ... so much of LENT_USED */
+};
+
+/* What a run at its provider, or a job at its consumer, uses of a lease. */
+struct seen_use_of_lease {
+    struct seen base; /* key: r or j, the consumer, attempt or job */
+    char lease[LEASE_ID_SIZE];
+    int n_slots;
+    bool is_known; /* a run: it was ever on record */
+};
+
 struct invariants {
+    struct seen *accounts, *uses_of_leases;
+    struct usage *usage;
+    struct usage_jobs *usage_jobs;
+    bool has_restored; /* a journal, or the broker's store */
     struct seen *leases, *submissions, *jobs, *exits, *uses, *lease_resources, *sites,
         *supplies, *loads;
     int64_t now_ms;
@@ -193,6 +227,12 @@ bool invariant_load_causes_changed(struct invariants *invariants, const char *si
 
 bool invariant_pool_check(const char *pool, const struct pool_cycle *cycle,
                           struct invariants_text *text);
+
+/* ---- 15: the books of leases */
+
+/* At the end, when nothing is on its way. */
+bool invariant_ledger_check(struct invariants *invariants,
+                            struct invariants_text *text);
 
 /* ---- 13: the slots of a job are distributed as its span demands */
 

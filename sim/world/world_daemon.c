@@ -37,8 +37,15 @@ static void store_all(struct world *world, int daemon, const struct effects *eff
         if (effect->row.kind == ROW_CPUS) {
             world_host_set_cpus(world, daemon - 1, &effect->row.cpus);
         }
+        struct invariants_text text = WORLD_TEXT(world);
+        world_state_check(
+            world,
+            invariant_ledger_stored(
+                world->invariants, daemon - 1,
+                daemon == BROKER ? NULL : world->sites[daemon - 1].config->name,
+                &effect->row, world->now_ms, &text),
+            &text);
         if (daemon != BROKER) {
-            struct invariants_text text = WORLD_TEXT(world);
 
             world_state_check(world,
                               invariant_job_stored(world->invariants,

@@ -212,6 +212,9 @@ static void write_policy(struct maker *maker, int self, int place)
         maker_say(maker, "DISTRIBUTION = ([pool:p])\nEnd HostExport\n");
         return;
     }
+    if (place % 2 == 0) {
+        maker_say(maker, "PRICE = %d\nHOURS = 1000\n", place + 1);
+    }
     maker_say(maker, "DISTRIBUTION = (");
     for (int i = 0; i < policy->n_consumers; i++) {
         maker_say(maker, "%s[s%d, %d]", i ? " " : "", policy->consumers[i] + 1,
