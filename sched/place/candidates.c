@@ -472,6 +472,11 @@ int candidates_alternatives(const struct place_state *state,
     return n_due;
 }
 
+bool candidates_has_parts(const struct place_class *class)
+{
+    return class->n_rusages > 0 && class->rusages[0].is_part;
+}
+
 int64_t candidates_next_ms(const struct place_state *state,
                            const struct place_class *class)
 {

@@ -67,6 +67,8 @@ struct candidates {
  * reserves nothing. */
 int candidates_alternatives(const struct place_state *state,
                             const struct place_class *class);
+/* True if they are the parts of a compound requirement (place_compound.h) instead. */
+bool candidates_has_parts(const struct place_class *class);
 /* When it may have another one; INT64_MAX: never. */
 int64_t candidates_next_ms(const struct place_state *state,
                            const struct place_class *class);

@@ -55,10 +55,9 @@ static int reserved_on(struct place_alloc *alloc, const struct candidates *view,
     return n_most;
 }
 
-/* Slots that limits leave on the host, in addition to those pieces. */
-static int limited_on(const struct place_alloc *alloc, const struct candidates *view,
-                      int host, const struct host_slots *pieces, int n_pieces,
-                      const struct limit **limit)
+int place_alloc_limited(const struct place_alloc *alloc, const struct candidates *view,
+                        int host, const struct host_slots *pieces, int n_pieces,
+                        const struct limit **limit)
 {
     const struct place_host *at = &alloc->state->snapshot->hosts[host];
     int n_processors = at->n_processors > 0 ? at->n_processors : at->max;
@@ -83,7 +82,7 @@ static int room_on(struct place_alloc *alloc, const struct candidates *view, int
         n_free = reserved_on(alloc, view, host, alloc->pieces, list_pieces(alloc, host),
                              n_free);
     }
-    int room = limited_on(alloc, view, host, pieces, n_pieces, limit);
+    int room = place_alloc_limited(alloc, view, host, pieces, n_pieces, limit);
     return room < n_free ? room : n_free;
 }
 
@@ -189,7 +188,8 @@ static int max_slots_beside(void *arg, int host, const struct rusage_piece *piec
         at->names[i] =
             (struct host_slots){hosts[pieces[i].host].name, pieces[i].n_slots};
     }
-    int room = limited_on(at->alloc, at->view, host, at->names, n_pieces, at->limit);
+    int room =
+        place_alloc_limited(at->alloc, at->view, host, at->names, n_pieces, at->limit);
     return room < n_free ? room : n_free;
 }
 

@@ -57,5 +57,10 @@ void place_alloc_init(struct place_alloc *alloc, struct place_state *state,
 bool place_alloc(struct place_alloc *alloc, struct candidates *view,
                  struct candidate_group *group, const struct place_alloc_request *want,
                  struct place_start *start, const struct limit **limit);
+/* Slots that limits leave on the host, in addition to those pieces on others; INT_MAX:
+ * no bound. */
+int place_alloc_limited(const struct place_alloc *alloc, const struct candidates *view,
+                        int host, const struct host_slots *pieces, int n_pieces,
+                        const struct limit **limit);
 
 #endif

@@ -5,6 +5,7 @@
  * classes after that. */
 #include <stdlib.h>
 
+#include "sched/place/place_compound.h"
 #include "sched/place/place_pass.h"
 #include "sched/reservation/reservation.h"
 
@@ -409,10 +410,39 @@ static bool is_hopeless(enum pending_reason reason)
            reason == REASON_SPAN_LARGE;
 }
 
+/* On the first group of hosts where all parts of a compound requirement fit. */
+static bool fit_parts(struct place_pass *pass, const struct place_class *class,
+                      const struct place_alloc_request *want, struct place_start *start,
+                      struct pending_verdict *verdict)
+{
+    const struct limit *limit = NULL;
+    int part = 0, failed = 0;
+    for (int i = 0; i < class->n_rusages && is_opened(pass); i++) {
+        reservation_restore_candidates(pass->reservations,
+                                       candidates_of(&pass->state, class, i));
+    }
+    for (int group = 0; group < pass->state.n_groups; group++) {
+        if (place_compound_alloc(&pass->alloc, class, group, want, start, &part,
+                                 &limit)) {
+            int first = pass->state.first_host[group];
+            start->lease = group == 0 ? "" : pass->snapshot->hosts[first].lease;
+            return true;
+        }
+        failed = group == 0 || part > failed ? part : failed;
+    }
+    struct candidates *view = candidates_of(&pass->state, class, failed);
+    explain(pass, view, place_compound_slots(class, failed, want->min), limit);
+    *verdict = view->verdict;
+    return false;
+}
+
 bool place_fit_any(struct place_pass *pass, const struct place_class *class,
                    const struct place_alloc_request *want, struct place_start *start,
                    struct pending_verdict *verdict)
 {
+    if (candidates_has_parts(class)) {
+        return fit_parts(pass, class, want, start, verdict);
+    }
     int64_t next_ms = candidates_next_ms(&pass->state, class);
     pass->next_ms = next_ms < pass->next_ms ? next_ms : pass->next_ms;
     for (int i = 0; i < candidates_alternatives(&pass->state, class); i++) {

@@ -241,7 +241,7 @@ static bool may_reserve(const struct place_pass *pass, int index,
 static bool reserve(struct place_pass *pass, int index, int own, bool has_starts)
 {
     struct reservation_pass *reservations = pass->reservations;
-    if (reservations == NULL ||
+    if (reservations == NULL || candidates_has_parts(&pass->snapshot->classes[index]) ||
         !reservation_may(reservations, index, place_reservation_job(pass, index))) {
         return false;
     }

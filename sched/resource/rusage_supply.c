@@ -29,6 +29,20 @@ int64_t rusage_supply_times(enum resreq_scope scope, int n_slots, bool is_first)
     return 1;
 }
 
+int64_t rusage_supply_times_on(const struct resreq_rusage_item *item, int host,
+                               int n_slots)
+{
+    if (item->n_pieces == 0) {
+        return rusage_supply_times(item->scope, n_slots, host == 0);
+    }
+    for (int i = 0; i < item->n_pieces; i++) {
+        if (item->pieces[i].host == host) {
+            return rusage_supply_times(item->scope, item->pieces[i].n_slots, i == 0);
+        }
+    }
+    return 0;
+}
+
 /* True for a running job that grows on a host where it has this reservation already:
  * only amounts per slot are added then. */
 static bool is_reserved(const struct rusage_request *request,

@@ -57,6 +57,8 @@ struct rusage_request {
         *filter;      /* the hosts of this alternative; NULL: those of the class */
     int64_t delay_ms; /* a job may have it so long after its submission; later ones
                          have no shorter delays */
+    bool is_part;     /* it and all others are parts of a compound requirement ... */
+    int n_slots;      /* ... and this one has so many slots; 0: the rest */
     const struct resreq_rusage
         *rusage;        /* the rusage that it was made of, with scopes filled in */
     const uint8_t *has; /* by host: 1 if the job already has a per-host reservation
@@ -77,6 +79,11 @@ struct rusage_amount {
 
 /* How many times an item's amount is taken for that many slots on one host. */
 int64_t rusage_supply_times(enum resreq_scope scope, int n_slots, bool is_first);
+
+/* The same for a running job's host by its index, with its slots there: an item of a
+ * part of a compound requirement counts for the slots of that part alone. */
+int64_t rusage_supply_times_on(const struct resreq_rusage_item *item, int host,
+                               int n_slots);
 
 /* Slots that a job may have on the host, in addition to its pieces on others; INT_MAX:
  * no bound. `left` is by supply. `lacking` becomes the index of the item with the least

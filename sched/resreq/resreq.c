@@ -215,6 +215,30 @@ struct braced {
     const char *only;    /* that of the job */
 };
 
+/* `n_items` are reserved by the parts so far. */
+static int check_part(const struct resreq *part, const char *whole, int *n_items,
+                      struct resreq_error *error)
+{
+    const struct resreq_place place = {.source = whole};
+    if (part->rusages.n_alternatives > 1) {
+        return resreq_error_set(error, RESREQ_RUSAGE, place, RESREQ_BAD_SYNTAX,
+                                "a part of a compound requirement has no alternatives "
+                                "(||)");
+    }
+    if (part->span.cu.is_balanced || part->span.cu.is_exclusive) {
+        return resreq_error_set(error, RESREQ_CU, place, RESREQ_BAD_SYNTAX,
+                                "a part of a compound requirement has neither balance "
+                                "nor excl");
+    }
+    *n_items +=
+        part->rusages.n_alternatives > 0 ? part->rusages.alternatives[0].n_items : 0;
+    return *n_items <= RESREQ_RUSAGE_ITEMS_MAX
+               ? 0
+               : resreq_error_set(error, RESREQ_RUSAGE, place, RESREQ_BAD_VALUE,
+                                  "at most %d resources in all parts",
+                                  RESREQ_RUSAGE_ITEMS_MAX);
+}
+
 static int compile_each(struct arena *arena, const struct resreq_rules *rules,
                         struct braced *braced,
                         const struct resreq_alternatives *alternatives,
@@ -222,12 +246,17 @@ static int compile_each(struct arena *arena, const struct resreq_rules *rules,
                         struct resreq_error *error)
 {
     const char *whole = *braced->string;
-    int code = 0, n_rusages = 0;
+    int code = 0, n_rusages = 0, n_items = 0;
     for (int i = 0; i < alternatives->count && code == 0; i++) {
         *braced->string = alternatives->parts[i];
         code = compile_one(arena, rules, &braced->from, resreq, notes, error);
         point_to(whole, alternatives->parts[i], notes, error);
         resreq->delay_ms = alternatives->delays[i] * INT64_C(60000);
+        resreq->is_compound = alternatives->is_compound;
+        resreq->n_slots = alternatives->slots[i];
+        code = code == 0 && resreq->is_compound
+                   ? check_part(resreq, whole, &n_items, error)
+                   : code;
         n_rusages +=
             resreq->rusages.n_alternatives > 0 ? resreq->rusages.n_alternatives : 1;
         if (code == 0 && n_rusages > RESREQ_RUSAGES_MAX) {
@@ -299,6 +328,42 @@ int resreq_compile(struct arena *arena, const struct resreq_rules *rules,
                ? compile_one(arena, rules, &braced.from, resreq, notes, error)
                : compile_each(arena, rules, &braced, &alternatives, resreq, notes,
                               error);
+}
+
+int resreq_check_slots(const struct resreq *resreq, int min, int max,
+                       const char *source, struct resreq_error *error)
+{
+    const struct resreq_place place = {.source = source};
+    int64_t n_slots = 0;
+    bool has_rest = false;
+    for (const struct resreq *at = resreq; at != NULL && resreq->is_compound;
+         at = at->next) {
+        n_slots += at->n_slots;
+        has_rest = at->n_slots == 0;
+    }
+    bool is_good =
+        !resreq->is_compound ||
+        (has_rest ? n_slots < min : n_slots == min && (max == 0 || n_slots == max));
+    return is_good ? 0
+                   : resreq_error_set(error, RESREQ_SELECT, place, RESREQ_BAD_VALUE,
+                                      "the parts have %s%lld slots, the job has %d",
+                                      has_rest ? "more than " : "", (long long)n_slots,
+                                      min);
+}
+
+int resreq_count_slots(struct arena *arena, const char *source)
+{
+    struct resreq_alternatives parts = {.count = 0};
+    struct resreq_error error;
+    int64_t n_slots = 0;
+    if (resreq_alternatives_split(arena, source, &parts, &error) != 0 ||
+        !parts.is_compound || parts.slots[parts.count - 1] == 0) {
+        return 0;
+    }
+    for (int i = 0; i < parts.count; i++) {
+        n_slots += parts.slots[i];
+    }
+    return n_slots <= SLOTS_MAX ? (int)n_slots : 0;
 }
 
 int resreq_list_hosts(const struct resreq *resreq, const struct resource_table *table,

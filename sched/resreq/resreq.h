@@ -15,6 +15,10 @@
  * count if the job has no string, and those of a queue if nor has the application.
  * Otherwise that string is ignored as a whole, as in LSF.
  *
+ * A compound requirement, N*{A} + M*{B}, is found at the same places, and is given as a
+ * list of its parts. A part has no alternatives of rusage, and neither balance nor excl
+ * in cu, and all parts together reserve no more than RESREQ_RUSAGE_ITEMS_MAX.
+ *
  * If the joined selections name no type, they get `type == any` if they name a string
  * or Boolean resource, else `type == local`; with `defaults_any` neither is added.
  *
@@ -47,6 +51,8 @@ struct resreq_rules {
 
 struct resreq {
     const struct resreq *next; /* the next alternative; NULL: this is the last */
+    bool is_compound;          /* it and all that follow are parts of one requirement */
+    int n_slots;               /* of the part; 0: the rest of the job's slots */
     int64_t delay_ms; /* a job may use it so long after its submission; the next one
                          has at least the same delay */
     struct resreq_program program;
@@ -67,6 +73,14 @@ struct resreq_strings {
 int resreq_compile(struct arena *arena, const struct resreq_rules *rules,
                    const struct resreq_strings *from, struct resreq *resreq,
                    struct resreq_notes *notes, struct resreq_error *error) MUST_CHECK;
+
+/* Checks that a job with that many slots, from min to max (0: as many), has as many as
+ * the parts of a compound requirement. `source` is the string that it stands in. */
+int resreq_check_slots(const struct resreq *resreq, int min, int max,
+                       const char *source, struct resreq_error *error) MUST_CHECK;
+/* The slots of a string with a compound requirement whose parts all have a number; 0:
+ * it is another one. */
+int resreq_count_slots(struct arena *arena, const char *source);
 
 /* Lists the rows of the table that are selected, ordered as asked for, else by row:
  * those of the first alternative, then those that only later ones select. `rows` has

@@ -90,14 +90,64 @@ static int take_part(struct walker *walker, struct resreq_alternatives *alternat
         return refuse(walker, ERR_PARSE, "braces cannot be nested");
     }
     if (alternatives->count == RESREQ_ALTERNATIVES_MAX) {
-        return refuse(walker, ERR_PARSE, "at most 16 alternatives");
+        return refuse(walker, ERR_PARSE, "at most 16 alternatives or parts");
     }
     char *part = arena_strn(walker->arena, walker->source, (size_t)to);
     memset(part, ' ', (size_t)from);
     alternatives->parts[alternatives->count] = part;
     walker->at = to + 1;
     skip_blanks(walker);
+    if (alternatives->is_compound) {
+        alternatives->count++;
+        return 0;
+    }
     return take_delay(walker, alternatives);
+}
+
+/* 4*, or nothing in front of the last part, which has the rest of the slots then. */
+static int take_slots(struct walker *walker, struct resreq_alternatives *alternatives)
+{
+    int n_slots = 0, first = walker->at;
+    while (walker->at < walker->length && walker->source[walker->at] >= '0' &&
+           walker->source[walker->at] <= '9' && n_slots <= SLOTS_MAX) {
+        n_slots = n_slots * 10 + walker->source[walker->at++] - '0';
+    }
+    bool has_number = walker->at > first;
+    skip_blanks(walker);
+    bool has_sign = walker->at < walker->length && walker->source[walker->at] == '*';
+    if (has_number != has_sign ||
+        (has_number && (n_slots < 1 || n_slots > SLOTS_MAX))) {
+        walker->at = first;
+        return refuse(walker, ERR_PARSE, "expected NUMBER*{...}, of at least one slot");
+    }
+    if (has_sign) {
+        walker->at++;
+        skip_blanks(walker);
+    }
+    if (alternatives->count < RESREQ_ALTERNATIVES_MAX) {
+        alternatives->slots[alternatives->count] = n_slots;
+    }
+    return 0;
+}
+
+/* After a part of a compound requirement; true if another one follows. */
+static bool take_plus(struct walker *walker,
+                      const struct resreq_alternatives *alternatives, int *code)
+{
+    if (walker->at == walker->length) {
+        return false;
+    }
+    if (walker->source[walker->at] != '+') {
+        *code = refuse(walker, ERR_PARSE, "expected + NUMBER*{...} after a part");
+        return false;
+    }
+    if (alternatives->slots[alternatives->count - 1] == 0) {
+        *code = refuse(walker, ERR_PARSE, "only the last part may have no number");
+        return false;
+    }
+    walker->at++;
+    skip_blanks(walker);
+    return true;
 }
 
 /* After an alternative; true if another one follows. */
@@ -112,10 +162,9 @@ static bool take_or(struct walker *walker, int *code)
         skip_blanks(walker);
         return true;
     }
-    *code =
-        at[0] == '+'
-            ? refuse(walker, ERR_UNBUILT, "compound requirements are not supported yet")
-            : refuse(walker, ERR_PARSE, "expected || {...} after an alternative");
+    *code = refuse(walker, ERR_PARSE,
+                   at[0] == '+' ? "expected NUMBER*{...} before a +"
+                                : "expected || {...} after an alternative");
     return false;
 }
 
@@ -142,19 +191,18 @@ int resreq_alternatives_split(struct arena *arena, const char *source,
         return 0;
     }
     skip_blanks(&walker);
-    if (find(source, walker.at, first.at, "*") < first.at) {
-        walker.at = first.at;
-        return refuse(&walker, ERR_UNBUILT,
-                      "compound requirements are not supported yet");
-    }
-    if (first.at != walker.at) {
+    alternatives->is_compound = find(source, walker.at, first.at, "*") < first.at;
+    if (!alternatives->is_compound && first.at != walker.at) {
         return refuse(&walker, ERR_PARSE, "expected {...} || {...} and nothing else");
     }
     do {
-        if (walker.at == walker.length || source[walker.at] != '{') {
+        code = alternatives->is_compound ? take_slots(&walker, alternatives) : 0;
+        if (code == 0 && (walker.at == walker.length || source[walker.at] != '{')) {
             return refuse(&walker, ERR_PARSE, "expected {...}");
         }
-        code = take_part(&walker, alternatives);
-    } while (code == 0 && take_or(&walker, &code));
+        code = code != 0 ? code : take_part(&walker, alternatives);
+    } while (code == 0 &&
+             (alternatives->is_compound ? take_plus(&walker, alternatives, &code)
+                                        : take_or(&walker, &code)));
     return code;
 }

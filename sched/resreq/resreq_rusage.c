@@ -8,6 +8,7 @@
  * the phases of all amounts of the string. */
 #include "sched/resreq/resreq_rusage.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -159,7 +160,7 @@ static int check_once(struct rusage_reader *reader,
     for (int i = 0; i < reader->n_drafts; i++) {
         is_twice = is_twice || is_same_name(&reader->drafts[i].item, item);
     }
-    if (is_twice) {
+    if (is_twice && !reader->is_record) { /* parts of a compound requirement */
         return RESREQ_WORDS_FAIL(&reader->words, item->place, RESREQ_BAD_VALUE,
                                  "a resource is reserved once in a usage");
     }
@@ -194,6 +195,24 @@ static int take_scope(struct rusage_reader *reader, enum resreq_scope *scope)
                                          "expected %s", expected);
 }
 
+/* '0*1 2*3', of a stored text, which is well-formed. */
+static void take_pieces(struct rusage_reader *reader, struct resreq_rusage_item *item)
+{
+    struct lex_token token = resreq_lex_next(&reader->words.lex);
+    const char *text = arena_strn(reader->arena, token.place.source + token.place.at,
+                                  (size_t)token.place.length);
+    size_t n_most = (size_t)token.place.length / 3 + 1;
+    struct resreq_rusage_piece *pieces =
+        arena_alloc(reader->arena, n_most, sizeof(*pieces));
+    int host, n_slots, n_read;
+    while (token.kind == LEX_QUOTED && (size_t)item->n_pieces < n_most &&
+           sscanf(text, " %9d*%9d%n", &host, &n_slots, &n_read) == 2) {
+        pieces[item->n_pieces++] = (struct resreq_rusage_piece){host, n_slots};
+        text += n_read;
+    }
+    item->pieces = pieces;
+}
+
 /* ---------------------------------------------------------------- strings */
 
 static int take_resource(struct rusage_reader *reader, struct resreq_place name)
@@ -204,6 +223,10 @@ static int take_resource(struct rusage_reader *reader, struct resreq_place name)
     code = code != 0 ? code : take_values(reader, take_amount, &draft.amounts);
     if (code == 0 && resreq_words_take(&reader->words, LEX_SLASH)) {
         code = take_scope(reader, &draft.item.scope);
+    }
+    if (code == 0 && reader->is_record &&
+        resreq_words_take(&reader->words, LEX_SLASH)) {
+        take_pieces(reader, &draft.item);
     }
     if (code == 0 && (draft.item.id >= 0 || !reader->is_record)) {
         reader->drafts[reader->n_drafts++] = draft;
@@ -604,6 +627,11 @@ static const char *item_text(struct arena *arena, const struct resources *resour
     const char *text = arena_printf(
         arena, "%s=%s%s", resources_at(resources, item->id)->name,
         phases_text(arena, item, amount_text, item->n_phases), scopes[item->scope]);
+    for (int i = 0; i < item->n_pieces; i++) {
+        text = arena_printf(arena, "%s%s%d*%d%s", text, i == 0 ? "/'" : " ",
+                            item->pieces[i].host, item->pieces[i].n_slots,
+                            i + 1 == item->n_pieces ? "'" : "");
+    }
     if (n_durations > 0) {
         text = arena_printf(arena, "%s:duration=%s", text,
                             phases_text(arena, item, duration_text, n_durations));

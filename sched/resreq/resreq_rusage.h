@@ -60,12 +60,19 @@ struct resreq_rusage_phase {
     bool decays;
 };
 
+/* Slots of a part of a compound requirement on a host of the job, by its index. */
+struct resreq_rusage_piece {
+    int host, n_slots;
+};
+
 /* One resource in a rusage. */
 struct resreq_rusage_item {
     int id; /* -1: an unknown name, in an open catalogue */
     enum resreq_scope scope;
     const struct resreq_rusage_phase *phases;
     int n_phases;
+    const struct resreq_rusage_piece *pieces; /* NULL: it counts on all of its hosts */
+    int n_pieces;
     struct resreq_place place; /* of the name */
 };
 
@@ -118,7 +125,8 @@ int64_t resreq_rusage_next_ms(const struct resreq_rusage_item *item, int64_t ela
                               int64_t step_ms);
 
 /* Writes a rusage as a text that resreq_rusage_read reads:
- * `mem=4096/host:duration=60s,lic=2`. */
+ * `mem=4096/host:duration=60s,lic=2`. An item with pieces has them after its scope, as
+ * HOST*SLOTS: `mem=100/slot/'0*1 2*3'`. */
 const char *resreq_rusage_text(struct arena *arena, const struct resources *resources,
                                const struct resreq_rusage *rusage);
 /* Reads a text without the keyword. Resources that are not in the catalogue (any more)

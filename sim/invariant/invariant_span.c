@@ -33,7 +33,8 @@ void invariant_span_read(const struct job_spec *spec, struct seen_submission *se
                                               .has_local = true},
                                  .reading = RESREQ_READ_ALL};
     if (!resreq_compile(&arena, &rules, &from, &resreq, &notes, &fault) &&
-        !resreq.next) { /* it is unknown which of several alternatives a job uses */
+        !resreq.next && !resreq.is_compound) { /* it is unknown which of several
+                                                  alternatives a job uses */
         seen->span = resreq.span.kind;
         seen->n_span = resreq.span.n_slots;
     }

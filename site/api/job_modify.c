@@ -197,7 +197,8 @@ static int check_requirements(const struct site_api *api, struct arena *arena,
 {
     struct resreq_notes notes = {.arena = arena};
     struct resreq_error fault;
-    if (resreq_cache_check(api->resreq_cache, queue, &row->spec, &notes, &fault) != 0) {
+    if (resreq_cache_check(api->resreq_cache, queue, &row->spec, row->terms.max_slots,
+                           &notes, &fault) != 0) {
         return err_set(err, ERR_PARSE, "%s %s", fault.text, fault.hint);
     }
     bool has_alternatives =
@@ -205,8 +206,8 @@ static int check_requirements(const struct site_api *api, struct arena *arena,
         resreq_cache_has_alternatives(api->resreq_cache, arena, queue, &row->spec);
     return has_alternatives
                ? err_set(err, ERR_PARSE,
-                         "a resizable job may not have alternative resource "
-                         "requirements (||), expected one rusage")
+                         "a resizable job may not have alternative or compound "
+                         "resource requirements, expected a simple one")
                : 0;
 }
 

@@ -32,7 +32,7 @@ static int check_requirements(struct call *call, const struct job_spec *spec,
     if (call->judged != spec) {
         call->judged = spec;
         call->verdict = (struct err){.code = 0};
-        if (resreq_cache_check(call->api->resreq_cache, call->queue, spec, &notes,
+        if (resreq_cache_check(call->api->resreq_cache, call->queue, spec, 0, &notes,
                                &fault) != 0) {
             err_set(&call->verdict, ERR_PARSE, "%s %s", fault.text, fault.hint);
         }

@@ -321,7 +321,9 @@ static int check_spec(const struct site_api *api, const struct peer *from,
         return err->code;
     }
     if (!terms->has_slots && spec->n_slots == 1) {
-        spec->n_slots = 0; /* the queue's default */
+        /* Those of a compound requirement, or the queue's default. */
+        spec->n_slots =
+            spec->n_res_reqs == 1 ? resreq_count_slots(arena, spec->res_reqs[0]) : 0;
     }
     if (queue_rules_check_user(&queue->rules, from->name, err) != 0 ||
         submit_check_rules(api, *place, bare_limits, arena, spec, &terms->max_slots,
@@ -534,7 +536,8 @@ void submit_request(struct site_api *api, const struct peer *from,
     }
     struct resreq_notes notes = {.arena = arena};
     struct resreq_error fault;
-    int code = resreq_cache_check(api->resreq_cache, queue, &row.spec, &notes, &fault);
+    int code = resreq_cache_check(api->resreq_cache, queue, &row.spec,
+                                  row.terms.max_slots, &notes, &fault);
     if (code != 0) {
         refuse_requirements(from, submit->request, code, &row.spec, &fault, effects);
         return;
@@ -542,8 +545,8 @@ void submit_request(struct site_api *api, const struct peer *from,
     if (row.terms.resizable != RESIZABLE_NO &&
         resreq_cache_has_alternatives(api->resreq_cache, arena, queue, &row.spec)) {
         effects_reply_error(effects, from, submit->request, ERR_PARSE,
-                            "a resizable job may not have alternative resource "
-                            "requirements (||), expected one rusage. Job not "
+                            "a resizable job may not have alternative or compound "
+                            "resource requirements, expected a simple one. Job not "
                             "submitted.");
         return;
     }

@@ -162,8 +162,7 @@ static void list_job(const struct rusage_ledger *ledger, const struct job *job,
         }
         int64_t ms = job->start_ms != 0 ? now_ms - job->start_ms : 0;
         for (int k = 0; k < job->n_hosts; k++) {
-            int64_t n_times =
-                rusage_supply_times(item->scope, job->hosts[k].n_slots, k == 0);
+            int64_t n_times = rusage_supply_times_on(item, k, job->hosts[k].n_slots);
             const struct rusage_held held = {
                 .resource = resources_at(ledger->resources, item->id)->name,
                 .host = job->hosts[k].host,

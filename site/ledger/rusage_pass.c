@@ -40,8 +40,7 @@ static int add_parts(const struct rusage_pass *pass,
     for (int i = 0; i < hosts_used->n_hosts; i++) {
         int row = row_of(pass, hosts_used, i);
         int supply = row >= 0 && row < pass->n_rows ? resource->supply_of_row[row] : -1;
-        int64_t n_times =
-            rusage_supply_times(item->scope, hosts_used->hosts[i].n_slots, i == 0);
+        int64_t n_times = rusage_supply_times_on(item, i, hosts_used->hosts[i].n_slots);
         if (supply >= 0 && n_times > 0) {
             parts[n_parts++] = (struct rusage_amount){supply, n_times * milli};
         }
@@ -75,8 +74,7 @@ static void take_where_unknown(struct rusage_pass *pass,
     size_t n_site = strcspn(hosts_used->lease, "/");
     for (int i = 0; i < hosts_used->n_hosts && n_site > 0; i++) {
         int row = row_of(pass, hosts_used, i);
-        int64_t n_times =
-            rusage_supply_times(item->scope, hosts_used->hosts[i].n_slots, i == 0);
+        int64_t n_times = rusage_supply_times_on(item, i, hosts_used->hosts[i].n_slots);
         bool is_known =
             row >= 0 && row < pass->n_rows && resource->supply_of_row[row] >= 0;
         for (int k = 0; k < resource->n_exported && !is_known && n_times > 0; k++) {

@@ -95,13 +95,17 @@ static int check_ranges(const struct resreq_cache *cache, struct arena *arena,
 }
 
 int resreq_cache_check(const struct resreq_cache *cache, int queue,
-                       const struct job_spec *spec, struct resreq_notes *notes,
-                       struct resreq_error *fault)
+                       const struct job_spec *spec, int max_slots,
+                       struct resreq_notes *notes, struct resreq_error *fault)
 {
     const char *range = cache->config->queues[queue].resrsv_limit;
     struct resrsv_limits ranges;
     struct resreq resreq;
     int code = compile(cache, notes->arena, queue, spec, &resreq, notes, fault);
+    if (code == 0) {
+        code = resreq_check_slots(&resreq, spec->n_slots, max_slots,
+                                  spec->n_res_reqs > 0 ? spec->res_reqs[0] : "", fault);
+    }
     if (code != 0 || range == NULL) {
         return code;
     }
@@ -118,7 +122,8 @@ bool resreq_cache_has_alternatives(const struct resreq_cache *cache,
     struct resreq_error fault;
     struct resreq resreq;
     return compile(cache, arena, queue, spec, &resreq, &notes, &fault) == 0 &&
-           (resreq.next != NULL || resreq.rusages.n_alternatives > 1);
+           (resreq.next != NULL || resreq.is_compound ||
+            resreq.rusages.n_alternatives > 1);
 }
 
 static bool names_status(const char *text)

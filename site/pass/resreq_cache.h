@@ -40,10 +40,12 @@ struct resreq_cache *resreq_cache_new(const struct site_config *config,
 void resreq_cache_free(struct resreq_cache *cache);
 
 /* Checks the strings of a job at submission, also against the RESRSV_LIMIT of its
- * queue, which does not apply to jobs that are already there. Notes and fault point
- * into them. */
+ * queue, which does not apply to jobs that are already there, and its slots (up to
+ * max_slots; 0: the spec's) against a compound requirement. Notes and fault point into
+ * them. */
 int resreq_cache_check(const struct resreq_cache *cache, int queue,
-                       const struct job_spec *spec, struct resreq_notes *notes,
+                       const struct job_spec *spec, int max_slots,
+                       struct resreq_notes *notes,
                        struct resreq_error *fault) MUST_CHECK;
 /* True if the requirement or its rusage has alternatives (||). The strings have been
  * checked. */

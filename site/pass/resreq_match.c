@@ -677,6 +677,8 @@ static const struct rusage_request *list_alternatives(struct resreq_match *match
             }
             rusages[i].filter = filter;
             rusages[i].delay_ms = resreq->delay_ms;
+            rusages[i].is_part = resreq->is_compound;
+            rusages[i].n_slots = resreq->n_slots;
         }
     }
     return rusages;
@@ -692,7 +694,7 @@ const struct rusage_request *resreq_match_rusages(struct resreq_match *match,
         resreq_match_set_class(match, class);
         result->n_rusages = resreq->rusages.n_alternatives;
         result->rusages =
-            resreq->next != NULL
+            resreq->next != NULL || resreq->is_compound
                 ? list_alternatives(match, resreq, &result->n_rusages)
                 : rusage_pass_requests(match->rusage_pass, &resreq->rusages);
     }

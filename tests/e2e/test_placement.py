@@ -82,6 +82,20 @@ def test_first():
     expect(hosts[0] == "n1" and hosts[-1] == "n2:", "the preferred host of the group: %s" % hosts)
 
 
+def test_compound():
+    parts = "1*{hname == n2} + 3*{hname == n1}"
+    job = submit("north", "-R", parts, "sleep 300")
+    f.wait_state("north", job, "RUN")
+    expect_equal(hosts_of("north", job), {"n2": 1, "n1": 3}, "slots of its parts without -n")
+    f.cli("north", "kill", job)
+    f.wait_state("north", job, "EXIT")
+    out = os.path.join(f.marks, "compound.out")
+    job = submit("north", "-n", "4", "-R", "1*{hname == n2} + {hname == n1}", "-o", out, "echo $LSB_HOSTS:")
+    f.wait_state("north", job, "DONE")
+    expect("n2 n1 n1 n1:" in open(out).read(), open(out).read())
+    expect("the parts have 4 slots, the job has 5" in refused("north", "-n", "5", "-R", parts, "true", code=255), "-n")
+
+
 def test_range():
     out = os.path.join(f.marks, "range.out")
     job = submit("north", "-q", "alone", "-n", "2,20", "-o", out,
@@ -155,4 +169,4 @@ def setup():
 
 
 if __name__ == "__main__":
-    main(test_asked, test_first, test_range, test_exclusive, test_borrowed, shared=f, setup=setup)
+    main(test_asked, test_first, test_compound, test_range, test_exclusive, test_borrowed, shared=f, setup=setup)

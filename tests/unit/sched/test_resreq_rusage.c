@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "sched/resource/rusage_supply.h"
 #include "sched/resreq/resreq.h"
 #include "sched/resreq/resreq_rusage.h"
 
@@ -327,12 +328,39 @@ static void test_ranges(void **state)
     }
 }
 
+/* What the parts of a compound requirement reserve: each for its own slots, on hosts of
+ * the job by their indexes. */
+static void test_pieces(void **state)
+{
+    static const char text[] =
+        "mem=1000/slot/'0*1',mem=100/slot:duration=60s/'0*1 2*3'";
+    static const char good[] =
+        "mem=1000/slot/'0*1',mem=100/slot/'0*1 2*3':duration=60s,"
+        "lic=1/job/'2*4 1*1'";
+    struct resreq_rusage rusage;
+    (void)state;
+    resreq_rusage_read(&arena, resources, good, &rusage);
+    assert_int_equal(rusage.n_items, 3);
+    assert_string_equal(resreq_rusage_text(&arena, resources, &rusage), good);
+    assert_int_equal(rusage_supply_times_on(&rusage.items[0], 0, 2), 1);
+    assert_int_equal(rusage_supply_times_on(&rusage.items[0], 2, 3), 0);
+    assert_int_equal(rusage_supply_times_on(&rusage.items[1], 2, 3), 3);
+    assert_int_equal(rusage_supply_times_on(&rusage.items[2], 0, 2), 0);
+    assert_int_equal(rusage_supply_times_on(&rusage.items[2], 1, 1), 0);
+    assert_int_equal(rusage_supply_times_on(&rusage.items[2], 2, 4), 1); /* its first */
+    assert_int_equal(resreq_rusage_milli(&rusage.items[1], 61000), 0);
+    resreq_rusage_read(&arena, resources, text, &rusage);
+    assert_int_equal(rusage.n_items, 0); /* pieces come before the duration */
+    resreq_rusage_read(&arena, resources, "mem=5/slot", &rusage);
+    assert_int_equal(rusage_supply_times_on(&rusage.items[0], 1, 3), 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_levels),      cmocka_unit_test(test_time),
         cmocka_unit_test(test_next_change), cmocka_unit_test(test_record),
-        cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_ranges),      cmocka_unit_test(test_pieces),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -72,6 +72,9 @@ static const char *one_text(const struct resreq *resreq)
             arena_printf(&arena, "%s cu %s max %d", text,
                          unit_types[resreq->span.cu.type], resreq->span.cu.max_units);
     }
+    if (resreq->is_compound) {
+        text = arena_printf(&arena, "%d*(%s)", resreq->n_slots, text);
+    }
     return resreq->delay_ms == 0
                ? text
                : arena_printf(&arena, "%s @%d", text, (int)(resreq->delay_ms / 60000));
@@ -153,6 +156,12 @@ static void levels_are_merged(void **state)
          "{span[stripe]} || {same[type]}", "stripe ||  same type"},
         {"of a queue, which has an error", "{span[hosts=1]} || {span[hosts=2]}", NULL,
          NULL, "expected hosts=1 or hosts=-1"},
+        {"parts of a job, each with the queue's", "same[type]", NULL,
+         "2*{span[hosts=1]} + {span[ptile=2] same[os]}",
+         "2*(one same type) || 0*(ptile=2 same os type)"},
+        {"of a queue", "1*{span[hosts=1]} + 3*{}", NULL, NULL, "1*(one) || 3*()"},
+        {"of a queue, whose job has a string", "1*{span[hosts=1]} + 3*{}", NULL,
+         "span[stripe]", "stripe"},
         {"which would be good without the job", "span[ptile='!',HP:8]", "same[type]",
          NULL, "ptile=!,HP:8 same type"},
     };
@@ -165,10 +174,47 @@ static void levels_are_merged(void **state)
     }
 }
 
+/* As many slots as the parts have, or with a part without a number at least one more.
+ */
+static void slots_are_checked(void **state)
+{
+    static const struct {
+        const char *job;
+        int min, max;
+        bool is_good;
+    } rows[] = {
+        {"2*{} + 3*{}", 5, 0, true},  {"2*{} + 3*{}", 4, 0, false},
+        {"2*{} + 3*{}", 6, 0, false}, {"2*{} + 3*{}", 5, 5, true},
+        {"2*{} + 3*{}", 5, 6, false}, {"2*{} + {}", 3, 8, true},
+        {"2*{} + {}", 2, 8, false},   {"{} || {}", 7, 9, true},
+        {"mem > 1", 7, 0, true},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct resreq_rules rules = {
+            .language = {.resources = resources, .has_local = true},
+            .reading = RESREQ_READ_SUPPORTED};
+        const struct resreq_strings from = {.strings = &rows[i].job, .n_strings = 1};
+        struct resreq_notes notes = {.arena = &arena};
+        struct resreq_error fault;
+        struct resreq resreq;
+        assert_int_equal(resreq_compile(&arena, &rules, &from, &resreq, &notes, &fault),
+                         0);
+        if ((resreq_check_slots(&resreq, rows[i].min, rows[i].max, rows[i].job,
+                                &fault) == 0) != rows[i].is_good) {
+            fail_msg("%s -n %d,%d", rows[i].job, rows[i].min, rows[i].max);
+        }
+    }
+    assert_int_equal(resreq_count_slots(&arena, "2*{} + 30*{mem > 1}"), 32);
+    assert_int_equal(resreq_count_slots(&arena, "2*{} + {}"), 0);
+    assert_int_equal(resreq_count_slots(&arena, "{} || {}"), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(levels_are_merged, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(slots_are_checked, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
