@@ -571,7 +571,8 @@ static void test_quota(void **state)
     ASSERT_BOOK(lease_p, "2 made: n1 0/0 2/2"); /* the idle slot is back */
     assert_string_equal(provider_world_state(world, lease_p)->withheld,
                         "its quota is used up: 2.0 of 2 slot hours of 1970-01 (HOURS)");
-    assert_int_equal(provider_local_max(world->provider, "n1", 4, 0), 2);
+    assert_int_equal(
+        provider_host_local_max(provider_host(world->provider, "n1"), 4, 0), 2);
     assert_int_equal(provider_world_start(world, "south", 2, lease_p, 2, "n1=1"),
                      PROVIDER_REFUSED);
     provider_world_end(world, "south", 1);
