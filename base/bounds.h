@@ -13,6 +13,7 @@ enum {
     NAME_SIZE = 64,
     HOST_NAME_SIZE = 132,  /* "host@site" */
     LEASE_ID_SIZE = 200,   /* "provider/policy/consumer" */
+    JOB_GROUP_SIZE = 513,  /* the path of a job group: LSF's 512 */
     REASON_SIZE = 160,     /* a reason shown to users */
     TEXT_MAX = 4096,       /* a path, a file name, a line of text */
     COMMAND_MAX = 65536,   /* a job's command line */

@@ -119,6 +119,7 @@ void broker_requests_query(struct broker *broker, struct member *member,
     case QUERY_PARAMS:
     case QUERY_USAGE:
     case QUERY_OVERVIEW:
+    case QUERY_JOB_GROUPS:
     case QUERY_KINDS:
     default:
         outbox_reply_error(effects, event, query->request, ERR_NOT_FOUND,

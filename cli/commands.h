@@ -15,7 +15,7 @@ extern const struct call_option cmd_resize_options[], cmd_submit_options[],
     cmd_resources_queues_options[], cmd_leases_options[], cmd_leases_one_options[],
     cmd_reclaim_delay_options[], cmd_events_options[], cmd_simulate_options[],
     cmd_top_options[], main_version_options[], cmd_resreq_options[], cmd_plan_options[],
-    cmd_hist_options[], cmd_usage_options[], cmd_resources_limits_options[],
+    cmd_hist_options[], cmd_job_group_options[], cmd_usage_options[], cmd_resources_limits_options[],
     cmd_runs_options[], cmd_slurm_options[];
 
 int cmd_submit_run(struct call *call);
@@ -61,6 +61,8 @@ int cmd_rebalance_run(struct call *call);
 int cmd_drain_run(struct call *call);
 int cmd_drain_resume(struct call *call);
 int cmd_drain_recover(struct call *call);
+int cmd_job_group_list(struct call *call);
+int cmd_job_group_order(struct call *call);
 int cmd_host_control_close(struct call *call);
 int cmd_host_control_open(struct call *call);
 int cmd_reconfig_run(struct call *call);

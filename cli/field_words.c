@@ -39,6 +39,7 @@ static const struct {
     {"terms: resize_notify", "-rnc", NULL},
     {"terms: user_group", "-G", NULL},
     {"terms: description", "-Jd", NULL},
+    {"terms: job_group", "-g", NULL},
     {"name", "--lease --provider", "reclaim-delay"},
     {"name", "-n", "limits"},
     {"name", "--site *", NULL},

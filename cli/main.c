@@ -71,6 +71,10 @@ static const struct command commands[] = {
      cmd_resize_options, NULL, CALL_WORDS_MIXED, cmd_resize_run},
     {"hist", "[JOB...]", "What happened to jobs, also after their end: 12, 12[3], 12@SITE.",
      cmd_hist_options, listing_options, CALL_WORDS_MIXED, cmd_hist_run},
+    {"jgroups", "[GROUP...]", "Job groups and their jobs; GROUP/: without those below it.",
+     NULL, listing_options, CALL_WORDS_MIXED, cmd_job_group_list},
+    {"jgroup", "add|del|mod GROUP", "Adds, deletes or changes a job group.",
+     cmd_job_group_options, NULL, CALL_WORDS_MIXED, cmd_job_group_order},
     /* site administrators */
     {"hosts", "[HOST...]", "The site's hosts, borrowed ones too.",
      cmd_resources_hosts_options, listing_options, CALL_WORDS_MIXED, cmd_resources_hosts},

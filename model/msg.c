@@ -71,6 +71,7 @@ const struct msg_kind_info msg_kinds[MSG_KINDS] = {
     KIND(LEDGER_ASK, 400, lease_ledger_ask),
     KIND(LEDGER, 401, lease_ledger),
     KIND(CLOCK, 410, client_clock),
+    KIND(JOB_GROUP, 447, client_job_group),
 };
 
 const char *msg_kind_name(enum msg_kind kind)

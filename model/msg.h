@@ -115,7 +115,8 @@ enum msg_kind {
     MSG_STEP_DOWN,     /* broker: it becomes a standby */
     MSG_LEDGER_ASK,    /* either site of a lease: asks for the other one's books */
     MSG_LEDGER,        /* a page of them */
-    MSG_CLOCK, /* whoever has a key asks a server for its time; the answer, too */
+    MSG_CLOCK,     /* whoever has a key asks a server for its time; the answer, too */
+    MSG_JOB_GROUP, /* command line: adds, deletes or changes a job group */
     MSG_KINDS
 };
 
@@ -203,6 +204,7 @@ struct msg {
         struct msg_set_drain set_drain;
         struct msg_reconfig reconfig; /* STEP_DOWN as well */
         struct msg_host_control host_control;
+        struct msg_job_group job_group;
         struct msg_reply reply;
         struct msg_snapshot snapshot;
         struct msg_clock clock;

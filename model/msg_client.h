@@ -45,6 +45,7 @@ enum job_field {
     JOB_FIELD_PRIORITY,
     JOB_FIELD_GROUP,
     JOB_FIELD_DESCRIPTION,
+    JOB_FIELD_JOB_GROUP,
     JOB_FIELDS,
 };
 
@@ -156,6 +157,7 @@ enum query_kind {
     QUERY_LEDGER,   /* the hours of the lease `name` in the books of `host`: "site",
                        "other" (the lease's other site) or "broker" */
     QUERY_OVERVIEW, /* what a site tells the federation of its hosts, queues and jobs */
+    QUERY_JOB_GROUPS, /* of a site: with the numbers of their jobs */
     QUERY_KINDS
 };
 
@@ -213,6 +215,17 @@ struct msg_host_control {
     uint64_t request;
     const char *host; /* "n1", "n1@north" */
     bool is_closed;
+};
+
+enum job_group_action { JOB_GROUP_ADD, JOB_GROUP_DELETE, JOB_GROUP_MODIFY };
+
+struct msg_job_group {
+    uint64_t request;
+    enum job_group_action action;
+    const char *path;
+    bool has_limit;
+    int limit;         /* of started jobs; -1: none */
+    const char *owner; /* MODIFY: the new one; "": the same */
 };
 
 struct msg_reconfig {

@@ -101,6 +101,7 @@ struct job_terms {
     int max_slots;            /* -n min,max; 0: as many as the spec has */
     const char *user_group;   /* -G: the group whose share counts; "": the user's own */
     const char *description;  /* -Jd; "": none */
+    const char *job_group;    /* -g: its path; "": none */
     enum resizable resizable; /* -ar; when stored: combined with the application's */
     const char *resize_notify; /* -rnc: notification command; "": that of the
                                   application */

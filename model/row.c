@@ -64,6 +64,7 @@ bool row_is_gone(const struct row *row)
            (row->kind == ROW_JOB_STATE && row->job_state.is_gone) ||
            (row->kind == ROW_RUN && row->run.is_gone) ||
            (row->kind == ROW_CLOSED && !row->closed.is_closed) ||
+           (row->kind == ROW_JOB_GROUP && row->job_group.is_gone) ||
            (row->kind == ROW_PICK && row->pick.is_gone) ||
            (row->kind == ROW_CPUS && row->cpus.is_gone) ||
            (row->kind == ROW_LEASE_ACCOUNT && row->lease_account.is_gone) ||

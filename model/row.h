@@ -38,6 +38,7 @@ enum row_kind {
     /* Both stores. */
     ROW_QUOTA,     /* key: name. is_gone deletes */
     ROW_JOB_EVENT, /* append only; never loaded */
+    ROW_JOB_GROUP, /* key: path. is_gone deletes; of a site */
     ROW_KINDS
 };
 
@@ -194,6 +195,13 @@ struct row_quota {
     const char *name;
     int64_t n_hours, month_ms, used_ms, booked_ms;
     int n_used;
+    bool is_gone;
+};
+
+/* A job group (site/job/job_group.h). */
+struct row_job_group {
+    const char *path, *owner;
+    int max_jobs; /* its limit of started jobs; -1: none */
     bool is_gone;
 };
 
@@ -434,6 +442,7 @@ struct row {
         struct row_job_state job_state;
         struct row_run run;
         struct row_closed closed;
+        struct row_job_group job_group;
         struct row_pick pick;
         struct row_cpus cpus;
         struct row_share share;

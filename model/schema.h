@@ -100,8 +100,8 @@ extern const struct schema schema_client_job_terms, schema_client_submit,
     schema_client_job_resize, schema_client_queue_control, schema_client_orphan,
     schema_client_wait, schema_client_peek, schema_client_query,
     schema_client_set_reclaim, schema_client_rebalance, schema_client_host_control,
-    schema_client_clock, schema_client_reconfig, schema_client_set_drain,
-    schema_client_snapshot, schema_client_reply;
+    schema_client_job_group, schema_client_clock, schema_client_reconfig,
+    schema_client_set_drain, schema_client_snapshot, schema_client_reply;
 /* schema_row.c */
 extern const struct schema *const schema_row_kinds[]; /* by enum row_kind */
 /* By their enums. */

@@ -29,6 +29,7 @@ static const struct field terms[] = {
     TEXT(276, resize_notify, FREE, 0, EXEC_BYTES_MAX),
     TEXT(312, user_group, LINE, 0, NAME_SIZE - 1),
     TEXT(400, description, FREE, 0, TEXT_MAX),
+    TEXT(440, job_group, LINE, 0, JOB_GROUP_SIZE - 1),
     COLUMN(TEXT, depend_on),
 };
 const struct schema schema_client_job_terms = SCHEMA("JobTerms", terms);
@@ -186,6 +187,18 @@ static const struct field host_control[] = {
     BOOL(3, is_closed),
 };
 const struct schema schema_client_host_control = SCHEMA("HostControl", host_control);
+#undef S
+
+#define S struct msg_job_group
+static const struct field job_group[] = {
+    UINT64(441, request),
+    ENUM(442, action, JOB_GROUP_MODIFY),
+    TEXT(443, path, LINE, 1, JOB_GROUP_SIZE - 1),
+    BOOL(444, has_limit),
+    INT(445, limit, -1, INT32_MAX),
+    TEXT(446, owner, LINE, 0, NAME_SIZE - 1),
+};
+const struct schema schema_client_job_group = SCHEMA("JobGroup", job_group);
 #undef S
 
 #define S struct msg_reconfig

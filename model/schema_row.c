@@ -386,6 +386,16 @@ static const struct field closed[] = {
 static const struct schema closed_schema = SCHEMA("closed", closed);
 #undef S
 
+#define S struct row_job_group
+static const struct field job_group[] = {
+    KEY(TEXT, path),
+    COLUMN(TEXT, owner),
+    COLUMN(INT, max_jobs),
+    COLUMN(BOOL, is_gone),
+};
+static const struct schema job_group_schema = SCHEMA("job_group", job_group);
+#undef S
+
 #define S struct row_pick
 static const struct field pick[] = {
     KEY(TEXT, policy),
@@ -444,4 +454,5 @@ const struct schema *const schema_row_kinds[ROW_KINDS] = {
     [ROW_PICK] = &pick_schema,       [ROW_CPUS] = &cpus_schema,
     [ROW_SHARE] = &share_schema,     [ROW_LEASE_ACCOUNT] = &lease_account_schema,
     [ROW_QUOTA] = &quota_schema,     [ROW_JOB_EVENT] = &job_event_schema,
+    [ROW_JOB_GROUP] = &job_group_schema,
 };

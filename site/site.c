@@ -10,6 +10,7 @@
 #include "site/api/site_api.h"
 #include "site/exchange/exchange.h"
 #include "site/job/history.h"
+#include "site/job/job_group.h"
 #include "site/lifecycle/lifecycle.h"
 #include "site/site_dispatch.h"
 #include "site/site_lent.h"
@@ -287,6 +288,9 @@ void site_load(struct site *site, const struct row *row)
         break;
     case ROW_CLOSED:
         host_admin_load(&site->host_admin, &row->closed);
+        break;
+    case ROW_JOB_GROUP:
+        job_group_load(job_table_groups(site->jobs), &row->job_group);
         break;
     case ROW_PICK:
         export_select_load(site->export_select, &row->pick);

@@ -626,13 +626,21 @@ static const struct route routes[MSG_KINDS] = {
 
 /* Requests of clients that act on the parts in struct site_api alone. */
 static site_api_fn *const requests[MSG_KINDS] = {
-    [MSG_SUBMIT] = submit_request,         [MSG_JOB_CONTROL] = job_signal_request,
-    [MSG_JOB_MOVE] = job_move_request,     [MSG_JOB_MODIFY] = job_modify_request,
-    [MSG_JOB_RESIZE] = job_resize_request, [MSG_QUEUE_CONTROL] = queue_control_request,
-    [MSG_JOB_PEEK] = peek_request,         [MSG_SET_RECLAIM] = forward_request,
-    [MSG_SET_DRAIN] = forward_request,     [MSG_REBALANCE] = forward_request,
-    [MSG_RECONFIG] = reconfig_request,     [MSG_HOST_CONTROL] = host_control_request,
-    [MSG_ORPHAN] = orphan_request,         [MSG_STEP_DOWN] = forward_request,
+    [MSG_SUBMIT] = submit_request,
+    [MSG_JOB_CONTROL] = job_signal_request,
+    [MSG_JOB_MOVE] = job_move_request,
+    [MSG_JOB_MODIFY] = job_modify_request,
+    [MSG_JOB_RESIZE] = job_resize_request,
+    [MSG_QUEUE_CONTROL] = queue_control_request,
+    [MSG_JOB_PEEK] = peek_request,
+    [MSG_SET_RECLAIM] = forward_request,
+    [MSG_SET_DRAIN] = forward_request,
+    [MSG_REBALANCE] = forward_request,
+    [MSG_RECONFIG] = reconfig_request,
+    [MSG_HOST_CONTROL] = host_control_request,
+    [MSG_ORPHAN] = orphan_request,
+    [MSG_STEP_DOWN] = forward_request,
+    [MSG_JOB_GROUP] = job_group_order_request,
 };
 
 static void refuse(const struct call *call, struct effects *effects)

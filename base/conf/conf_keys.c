@@ -249,6 +249,8 @@ const struct conf_key conf_keys[] = {
          "kill: a lost consumer's jobs are ended after LEASE_TERM"),
     TEXT("COMMITTED_RUN_TIME_FACTOR", "0", "weight of committed run time in fairshare"),
     TEXT("CPU_TIME_FACTOR", "0.7", "weight of CPU time in fairshare"),
+    NAME("DEFAULT_PROJECT", NULL, "project of jobs submitted without -P; default: default"),
+    TEXT("DEFAULT_JOBGROUP", NULL, "job group of jobs submitted without -g: a path in which %p is the project and %u the user"),
     NAME("DEFAULT_APPLICATION", NULL, "application profile of jobs that do not name one"),
     YESNO("ENABLE_HIST_RUN_TIME", "N", "past run time counts in fairshare"),
     TEXT("HIST_HOURS", "5", "hours after which past use counts as one tenth"),

@@ -8,6 +8,7 @@
 #include "cli/job_operand.h"
 #include "cli/listing/listing.h"
 #include "model/msg.h"
+#include "site/job/job_group.h"
 
 const struct call_option cmd_jobs_options[] = {
     {"-u", "USER", "of this user; all: of everyone", false},
@@ -17,6 +18,7 @@ const struct call_option cmd_jobs_options[] = {
     {"-p", NULL, "the waiting ones only", false},
     {"-J", "NAME", "of this name; of an array all elements", false},
     {"-app", "PROFILE", "of this application profile", false},
+    {"-g", "GROUP", "of this job group and those below it; GROUP/: of it alone", false},
     {"-G", "GROUP", "submitted for this user group (sub -G)", false},
     {"-l", NULL, "in full, with the reason", false},
     {NULL, NULL, NULL, false},
@@ -44,6 +46,12 @@ static bool is_of_application(const json_t *row, const void *name)
 static bool is_of_group(const json_t *row, const void *name)
 {
     return has_text(row, "user_group", name);
+}
+
+static bool is_in_job_group(const json_t *row, const void *group)
+{
+    const char *path = json_string_value(json_object_get(row, "job_group"));
+    return path != NULL && job_group_contains(group, path);
 }
 
 static bool is_waiting(const json_t *row, const void *unused)
@@ -93,6 +101,7 @@ int cmd_jobs_run(struct call *call)
     } filters[] = {{"-J", is_named},
                    {"-app", is_of_application},
                    {"-G", is_of_group},
+                   {"-g", is_in_job_group},
                    {"-p", is_waiting}};
     struct listing listing = {0};
     struct msg_query query = listing_query(QUERY_JOBS);

@@ -46,6 +46,7 @@ const struct call_option cmd_modify_options[] = {
     PAIR("-b", "TIME", "earliest start"),
     PAIR("-P", "PROJECT", "project"),
     PAIR("-G", "GROUP", "user group whose share counts"),
+    PAIR("-g", "GROUP", "job group"),
     PAIR("-sp", "PRIORITY", "priority"),
     PAIR("-app", "PROFILE", "application profile"),
     PAIR("-Jd", "TEXT", "description"),
@@ -75,6 +76,7 @@ static const struct {
     {"-w", "-wn", JOB_FIELD_DEPEND},    {"-b", "-bn", JOB_FIELD_BEGIN},
     {"-P", "-Pn", JOB_FIELD_PROJECT},   {"-sp", "-spn", JOB_FIELD_PRIORITY},
     {"-G", "-Gn", JOB_FIELD_GROUP},
+    {"-g", "-gn", JOB_FIELD_JOB_GROUP},
 };
 
 /* What the options change. Both forms of one option contradict each other. */

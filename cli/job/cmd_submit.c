@@ -53,6 +53,8 @@ const struct call_option cmd_submit_options[] = {
     {"-w", "CONDITION", "wait for other jobs: 'done(12) && exit(\"prep\",3)'", false},
     {"-b", "TIME", "not before [[[YEAR:]MONTH:]DAY:]HOUR:MINUTE", false},
     {"-P", "PROJECT", "the project that limits may name", false},
+    {"-g", "GROUP",
+     "the job group, a path such as /risk/portfolio1; it is made if need be", false},
     {"-G", "GROUP", "the user group whose share counts, one of the user's own", false},
     {"-sp", "PRIORITY", "priority among the jobs of the queue", false},
     {"-K", NULL, "wait for the end, and exit as the job does; 126: it never ran",

@@ -308,13 +308,22 @@ int submit_options_command(struct call *call, struct job_spec *spec)
     return CALL_OK;
 }
 
+/* The option, else the variable of the environment; "": neither. */
+static const char *text_or_variable(const struct call *call, const char *option,
+                                    const char *variable)
+{
+    const char *value = call_has(call, option) ? NULL : getenv(variable);
+    return value != NULL ? value : call_text(call, option);
+}
+
 static int read_terms(struct call *call, struct job_terms *terms)
 {
     const char *begin = call_value(call, "-b"), *priority = call_value(call, "-sp");
     struct err err;
     terms->depend = call_text(call, "-w");
     terms->depend_on = "";
-    terms->project = call_text(call, "-P");
+    terms->project = text_or_variable(call, "-P", "LSB_DEFAULTPROJECT");
+    terms->job_group = text_or_variable(call, "-g", "LSB_DEFAULT_JOBGROUP");
     terms->user_group = call_text(call, "-G");
     if (call_has(call, "-G") && terms->user_group[0] == '\0') {
         return call_misuse(call, "-G: no group, expected one of section UserGroup");
@@ -331,6 +340,10 @@ static int read_terms(struct call *call, struct job_terms *terms)
                            "-w, -P or -G is too long, expected at most %d, %d and %d "
                            "bytes",
                            TEXT_MAX, NAME_SIZE - 1, NAME_SIZE - 1);
+    }
+    if (strlen(terms->job_group) >= JOB_GROUP_SIZE) {
+        return call_misuse(call, "-g is too long, expected at most %d bytes",
+                           JOB_GROUP_SIZE - 1);
     }
     if (begin != NULL &&
         begin_time_read(begin, time(NULL), &terms->begin_ms, &err) != 0) {

@@ -64,7 +64,8 @@ static const struct column jobs_block[] = COLUMNS(
     DURATION_IF_ANY("Suspended for", "suspended_s"), TEXT("Dependency", "depend"),
     TIME("Earliest start", "begin_at"), TEXT("Queue", "queue"),
     TEXT("Project", "project"), TEXT("User group", "user_group"),
-    TEXT("Command", "command"), TEXT("Application", "app"), MEMBERS("Limits", "limits"),
+    TEXT("Job group", "job_group"), TEXT("Command", "command"),
+    TEXT("Application", "app"), MEMBERS("Limits", "limits"),
     TEXT("Pre-exec", "pre_exec"), TEXT("Post-exec", "post_exec"),
     TEXT("Slots", "slots"), TEXT("Maximum slots", "max_slots"),
     TEXT("Resizable", "resizable"), TEXT("Requests more slots", "pending_slots"),
@@ -202,6 +203,12 @@ static const struct column limits_configured_table[] = COLUMNS(
     USED("SLOTS", "slots"), NUMBER("SLOTS/P", "slots.per_processor"),
     USED("JOBS", "jobs"), EACH_USED("RESOURCES", "resources"));
 
+static const struct column job_groups_table[] = COLUMNS(
+    TEXT("GROUP_NAME", "group"), NUMBER("NJOBS", "njobs"), NUMBER("PEND", "pend"),
+    NUMBER("RUN", "run"), NUMBER("SSUSP", "ssusp"), NUMBER("USUSP", "ususp"),
+    NUMBER("FINISH", "finish"), NUMBER("STARTED", "started"), NUMBER("JLIMIT", "limit"),
+    TEXT("OWNER", "owner"));
+
 static const struct column runs_table[] =
     COLUMNS(NUMBER("RUN", "attempt"), TEXT("AT", "at"), TEXT("STAT", "state"),
             TEXT("JOBID", "job"), TEXT("USER", "user"), TEXT("QUEUE", "queue"),
@@ -313,6 +320,8 @@ const struct columns columns_queues = {queues_table, queues_block, queues_below,
 const struct columns columns_users = {users_table, NULL, NULL, "no user found"};
 const struct columns columns_limits = {
     limits_table, NULL, NULL, "no such limit is in use; see 'sublet limits -a'"};
+const struct columns columns_job_groups = {job_groups_table, NULL, NULL,
+                                           "no job group; see 'sublet jgroup add'"};
 const struct columns columns_limits_configured = {limits_configured_table, NULL, NULL,
                                                   "no such limit is configured"};
 const struct columns columns_runs = {runs_table, NULL, NULL, "no run without a job"};

@@ -37,10 +37,10 @@ struct columns_below {
 extern const struct columns columns_jobs, columns_jobs_waiting, columns_hist,
     columns_hosts, columns_hosts_exported, columns_hosts_shared, columns_load,
     columns_queues, columns_users, columns_limits, columns_limits_configured,
-    columns_runs, columns_exports, columns_leases, columns_lease_hosts,
-    columns_lease_history, columns_sites, columns_brokers, columns_reclaim,
-    columns_pools, columns_plan, columns_plan_why, columns_quota, columns_explain,
-    columns_slurm_nodes, columns_slurm_settings;
+    columns_job_groups, columns_runs, columns_exports, columns_leases,
+    columns_lease_hosts, columns_lease_history, columns_sites, columns_brokers,
+    columns_reclaim, columns_pools, columns_plan, columns_plan_why, columns_quota,
+    columns_explain, columns_slurm_nodes, columns_slurm_settings;
 
 /* The member at a path, or NULL. A key with dots (a host's name) may be the whole rest
  * of the path. */

@@ -108,7 +108,7 @@ const char *lsf_format_long_time(struct arena *arena, int64_t seconds);
 
 extern const struct lsf_listing lsf_fields_jobs, lsf_fields_hosts, lsf_fields_queues,
     lsf_fields_users, lsf_fields_load, lsf_fields_lshosts, lsf_fields_apps,
-    lsf_fields_hist, lsf_fields_limits, lsf_fields_shared, lsf_fields_groups,
+    lsf_fields_job_groups, lsf_fields_hist, lsf_fields_limits, lsf_fields_shared, lsf_fields_groups,
     lsf_fields_host_groups, lsf_fields_units, lsf_fields_resources;
 
 /* ---- lsf_select.c: which jobs are meant */
@@ -140,6 +140,10 @@ int lsf_control_resize(struct call *call);
 int lsf_control_peek(struct call *call);
 int lsf_control_admin(struct call *call);
 int lsf_control_wait(struct call *call);
+int lsf_job_group_list(struct call *call);
+int lsf_job_group_add(struct call *call);
+int lsf_job_group_modify(struct call *call);
+int lsf_job_group_delete(struct call *call);
 int lsf_hist_run(struct call *call);
 int lsf_hist_account(struct call *call);
 int lsf_listing_hosts(struct call *call);

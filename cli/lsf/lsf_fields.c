@@ -230,6 +230,20 @@ static const struct lsf_field shared[] = {
     END,
 };
 
+static const struct lsf_field job_groups[] = {
+    FIELD("group_name", NULL, 18, "GROUP_NAME", "group", text),
+    FIELD("njobs", NULL, 7, "NJOBS", "njobs", count),
+    FIELD("pend", NULL, 7, "PEND", "pend", count),
+    FIELD("run", NULL, 6, "RUN", "run", count),
+    FIELD("ssusp", NULL, 6, "SSUSP", "ssusp", count),
+    FIELD("ususp", NULL, 6, "USUSP", "ususp", count),
+    FIELD("finish", NULL, 7, "FINISH", "finish", count),
+    FIELD("sla", NULL, 5, "SLA", "sla", text),
+    FIELD("jlimit", NULL, 8, "JLIMIT", "jlimit", text),
+    FIELD("owner", NULL, 8, "OWNER", "owner", text),
+    END,
+};
+
 static const struct lsf_field apps[] = {
     FIELD("app_name", NULL, 20, "APP_NAME", "app", text),
     FIELD("njobs", NULL, 8, "NJOBS", "njobs", count),
@@ -284,12 +298,16 @@ const struct lsf_listing lsf_fields_hist = {"bhist", "JOBS", hist,
     "jobid:=7 user job_name pend:=7 psusp:=7 run:=7 ususp:=7 ssusp:=7 unkwn:=7 total:=7",
     "No matching job found"};
 const struct lsf_listing lsf_fields_limits = {"blimits", "LIMITS", limits,
-    "name users queues hosts projects slots:-8 jobs:-8",
+    "name users queues hosts projects slots:-8 mem:-12 tmp:-12 swp:-12 jobs:-8 resources",
     "No resource usage found."};
 const struct lsf_listing lsf_fields_shared = {"bhosts", "RESOURCES", shared,
     "resource total:-12 reserved:-12 location:=30", "No shared resources defined."};
 const struct lsf_listing lsf_fields_apps = {"bapp", "APPS", apps,
     "app_name njobs:-8 pend:-8 run:-8 susp:-8", "No application profiles defined."};
+const struct lsf_listing lsf_fields_job_groups = {
+    "bjgroup", "JOB GROUPS", job_groups,
+    "group_name njobs:-7 pend:-7 run:-6 ssusp:-6 ususp:-6 finish:-7 sla jlimit:-8 owner",
+    "No job group found"};
 const struct lsf_listing lsf_fields_groups = {"bugroup", "GROUPS", groups,
     "group_name users:=20", "No user groups defined."};
 const struct lsf_listing lsf_fields_host_groups = {"bmgroup", "GROUPS", groups,

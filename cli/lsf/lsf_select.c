@@ -7,6 +7,7 @@
 #include "base/conf/conf.h"
 #include "cli/job_operand.h"
 #include "cli/lsf/lsf.h"
+#include "site/job/job_group.h"
 
 /* ---- filters: the value of an option is a list of names */
 
@@ -65,11 +66,18 @@ static bool is_of_group(const json_t *row, const void *names)
     return is_listed(lsf_format_get(row, "user_group"), names);
 }
 
+static bool is_in_job_group(const json_t *row, const void *group)
+{
+    const char *path = lsf_format_get(row, "job_group");
+    return path[0] != '\0' && job_group_contains(group, path);
+}
+
 static const struct {
     const char *option;
     listing_keep_fn keep;
-} filters[] = {{"-J", is_named},      {"-q", is_in_queue},         {"-m", is_on_host},
-               {"-P", is_of_project}, {"-app", is_of_application}, {"-G", is_of_group}};
+} filters[] = {{"-J", is_named},       {"-q", is_in_queue},         {"-m", is_on_host},
+               {"-P", is_of_project},  {"-app", is_of_application}, {"-G", is_of_group},
+               {"-g", is_in_job_group}};
 enum { FILTERS = sizeof(filters) / sizeof(filters[0]) };
 
 static bool has_filter(const struct call *call)

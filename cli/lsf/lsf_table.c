@@ -74,7 +74,7 @@
     TAKE("-P", "PROJECT", "jobs of this project"), \
     TAKE("-app", "PROFILE", "jobs of this application profile"), \
     TAKE("-G", "GROUP", "jobs for this user group"), \
-    NOT("-g", "GROUP", "job groups are not built; use -J"), \
+    TAKE("-g", "GROUP", "jobs of this job group and those below it; GROUP/: of it alone"), \
     NOT("-sla", "CLASS", NO_CLASS), \
     NOT("-Lp", "PROJECT", NO_LICENSE)
 
@@ -105,7 +105,7 @@ static const struct lsf_option bsub_options[] = {
     NOT("-t", "TIME", "termination times are not built; use -W, the run limit"),
     NOT("-wt", "TIME", "warnings before the end are not built; use -W, and trap SIGUSR2 in the job"),
     NOT("-wa", "ACTION", "warnings before the end are not built; use -W, and trap SIGUSR2 in the job"),
-    NOT("-g", "GROUP", "job groups are not built; use -J, and a Limit section for a limit"),
+    TAKE("-g", "GROUP", "the job group, a path such as /risk/portfolio1; it is made if need be"),
     NOT("-f", "FILES", "files are not copied; hosts of a site share their file system, else copy in -E"),
     NOT("-a", "ESUB", "esub programs are not run; use an application profile (-app)"),
     NOT("-k", "DIR", NO_CHECKPOINT),
@@ -178,6 +178,7 @@ static const struct lsf_option bmod_options[] = {
     FLAG("-bn", "may start at once"),
     FLAG("-Pn", "in the default project"),
     FLAG("-Gn", "for no user group"),
+    FLAG("-gn", "in no job group"),
     FLAG("-spn", "with the default priority"),
     FLAG("-appn", "without an application profile"),
     FLAG("-nn", "with the default number of slots"),
@@ -191,7 +192,7 @@ static const struct lsf_option bmod_options[] = {
     NOTE("-un", NULL, NO_MAIL),
     NOTE("-We", "[HOURS:]MINUTES", "the estimate is not used; backfill goes by -W"),
     NOT("-t", "TIME", "termination times are not built; use -W, the run limit"),
-    NOT("-g", "GROUP", "job groups are not built; use -J, and a Limit section for a limit"),
+    TAKE("-g", "GROUP", "the job group, a path such as /risk/portfolio1; it is made if need be"),
     NOT("-f", "FILES", "files are not copied; hosts of a site share their file system"),
     NOT("-k", "DIR", NO_CHECKPOINT),
     NOT("-U", "RESERVATION", NO_RESERVATION),
@@ -489,6 +490,31 @@ static const struct lsf_option badmin_options[] = {
     END,
 };
 
+static const struct lsf_option bjgroup_options[] = {
+    TAKE("-s", "GROUP", "by the hierarchy: this group and those below it; GROUP/: it alone; all: every group"),
+    NOT("-N", NULL, "jobs are counted, not slots; use bjobs -o \"jobid slots\""),
+    END,
+};
+
+static const struct lsf_option bgadd_options[] = {
+    TAKE("-L", "NUMBER", "so many of its jobs may be started"),
+    NOT("-sla", "CLASS", NO_CLASS),
+    END,
+};
+
+static const struct lsf_option bgmod_options[] = {
+    TAKE("-L", "NUMBER", "so many of its jobs may be started"),
+    FLAG("-Ln", "any number of its jobs may be started"),
+    TAKE("-u", "USER", "its owner from now on"),
+    END,
+};
+
+static const struct lsf_option bgdel_options[] = {
+    TAKE("-u", "USER", "of 0: the empty groups of this user; all: of everyone"),
+    SKIP("-c", NULL, "empty groups alone are deleted in any case"),
+    END,
+};
+
 const struct lsf_command lsf_table_commands[] = {
     {"bsub", "[COMMAND...]", "sub", "Submits a job; without COMMAND its script is standard input.", bsub_options, CALL_WORDS_FOREIGN, lsf_submit_run},
     {"bjobs", "[JOB...]", "jobs", "Jobs.", bjobs_options, CALL_WORDS_MIXED, lsf_jobs_run},
@@ -525,7 +551,10 @@ const struct lsf_command lsf_table_commands[] = {
     {"brsvadd", "", "", "advance reservations are not built yet; use bsub -b, or a queue with DISPATCH_WINDOW", NULL, CALL_WORDS_MIXED, NULL},
     {"brsvs", "", "", "advance reservations are not built yet; there are none", NULL, CALL_WORDS_MIXED, NULL},
     {"brsvdel", "", "", "advance reservations are not built yet; there are none", NULL, CALL_WORDS_MIXED, NULL},
-    {"bjgroup", "", "", "job groups are not built yet; use bjobs -J", NULL, CALL_WORDS_MIXED, NULL},
+    {"bjgroup", "", "jgroups", "Job groups and their jobs.", bjgroup_options, CALL_WORDS_MIXED, lsf_job_group_list},
+    {"bgadd", "GROUP", "jgroup add", "Adds a job group.", bgadd_options, CALL_WORDS_MIXED, lsf_job_group_add},
+    {"bgmod", "GROUP", "jgroup mod", "Changes the limit or the owner of a job group.", bgmod_options, CALL_WORDS_MIXED, lsf_job_group_modify},
+    {"bgdel", "GROUP...|0", "jgroup del", "Deletes job groups and those below them.", bgdel_options, CALL_WORDS_MIXED, lsf_job_group_delete},
     {NULL, NULL, NULL, NULL, NULL, CALL_WORDS_MIXED, NULL},
 };
 /* clang-format on */

@@ -11,7 +11,10 @@
 #define uthash_fatal(text) abort() /* out of memory, as everywhere */
 #include <uthash.h>
 
+#include "base/bounds.h"
+
 enum { KEY_SIZE = 16 + 3 * NAME_SIZE + REASON_SIZE + HOST_NAME_SIZE };
+#define GROUP_KEY 'g' /* begins the key of a job group: "g/risk/portfolio1" */
 
 /* Counts are in a hash table. The key has the index of the limit and the names of the
  * sides that are EACH: users, queues, projects, hosts ("3|ana||gene|n1"). */
@@ -150,7 +153,8 @@ static void add_item(struct limit_owner *owner, struct item **items, int *n_item
 }
 
 static void find_items(const struct limits *limits, struct limit_owner *owner,
-                       const char *user, const char *queue, const char *project)
+                       const char *user, const char *queue, const char *project,
+                       const struct limit_group *group)
 {
     for (int i = 0; i < limits->n_limits; i++) {
         const struct limit *limit = &limits->list[i];
@@ -170,19 +174,32 @@ static void find_items(const struct limits *limits, struct limit_owner *owner,
             add_item(owner, &owner->host_items, &owner->n_host_items, limit, key);
         }
     }
+    for (; group != NULL; group = group->parent) {
+        char key[1 + JOB_GROUP_SIZE];
+        snprintf(key, sizeof(key), "%c%s", GROUP_KEY, group->path);
+        add_item(owner, &owner->job_items, &owner->n_job_items, group->limit, key);
+    }
 }
 
 struct limit_owner *limits_join(struct limits *limits, const char *user,
                                 const char *queue, const char *project)
 {
+    return limits_join_group(limits, user, queue, project, NULL);
+}
+
+struct limit_owner *limits_join_group(struct limits *limits, const char *user,
+                                      const char *queue, const char *project,
+                                      const struct limit_group *group)
+{
     struct limit_owner *owner;
-    char name[KEY_SIZE];
-    int length = snprintf(name, sizeof(name), "%s|%s|%s", queue, user, project);
+    char name[KEY_SIZE + JOB_GROUP_SIZE];
+    int length = snprintf(name, sizeof(name), "%s|%s|%s|%s", queue, user, project,
+                          group != NULL ? group->path : "");
     HASH_FIND(hh, limits->owners, name, (size_t)length, owner);
     if (owner == NULL) {
         owner = mem_alloc(1, sizeof(*owner) + (size_t)length + 1);
         memcpy(owner->name, name, (size_t)length + 1);
-        find_items(limits, owner, user, queue, project);
+        find_items(limits, owner, user, queue, project, group);
         HASH_ADD_KEYPTR(hh, limits->owners, owner->name, (size_t)length, owner);
     }
     owner->n_members++;
@@ -283,8 +300,9 @@ static void count_job(struct limit_count **counts, const struct limit_owner *own
     int n_slots = msg_sum_slots(hosts, n_hosts);
     for (int i = 0; i < owner->n_job_items; i++) {
         if (is_counted(owner->job_items[i].limit, is_yielded)) {
+            bool is_job = !is_yielded || owner->job_items[i].limit->is_job_group;
             add_count(counts, job_key(&owner->job_items[i]), sign * n_slots,
-                      is_yielded ? 0 : sign);
+                      is_job ? sign : 0);
         }
     }
     for (int i = 0; i < owner->n_host_items; i++) {
@@ -618,7 +636,9 @@ int limit_usage_list(const struct limits *limits, struct arena *arena,
     const struct limit_count *count;
     int n_uses = 0;
     for (count = limits->counts; count != NULL; count = count->hh.next) {
-        list[n_uses++] = use_of(limits, arena, count);
+        if (count->key[0] != GROUP_KEY) {
+            list[n_uses++] = use_of(limits, arena, count);
+        }
     }
     if (n_uses > 1) {
         qsort(list, (size_t)n_uses, sizeof(*list), by_limit);

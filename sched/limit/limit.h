@@ -76,6 +76,14 @@ struct limit {
     const char *section; /* "Limit", "Queue", "Host", "User" */
     const struct limit_amount *amounts;
     int n_amounts;
+    bool is_job_group; /* of one: a yielded job counts as a job, as it is started */
+};
+
+/* A job group with a limit that may change, and the groups above it. */
+struct limit_group {
+    const char *path;
+    const struct limit *limit;
+    const struct limit_group *parent; /* NULL: none */
 };
 
 /* The limit with that parameter ("QJOB_LIMIT") of a queue or host; NULL: none. */
@@ -90,6 +98,11 @@ const struct limit *limits_list(const struct limits *limits, int *n_limits);
 struct limit_owner;
 struct limit_owner *limits_join(struct limits *limits, const char *user,
                                 const char *queue, const char *project);
+/* The same for jobs of a job group, to which its limit and those of the groups above it
+ * apply; NULL: none. The group outlives the owner. */
+struct limit_owner *limits_join_group(struct limits *limits, const char *user,
+                                      const char *queue, const char *project,
+                                      const struct limit_group *group);
 void limits_leave(struct limits *limits, struct limit_owner *owner);
 /* True if any limit applies to the owner; if any such limit depends on hosts. */
 bool limits_have_any(const struct limit_owner *owner);

@@ -63,6 +63,9 @@
     X(REASON_LIMIT_SMALL, "limit_small",                                               \
       "The job requests more slots than limit %s allows",                              \
       "request fewer slots (-n), or ask for a higher limit")                           \
+    X(REASON_JOB_GROUP, "job_group",                                                   \
+      "The specified job group has reached its job limit (%s)",                        \
+      "wait until jobs of the group end, or ask its owner for a higher limit")         \
     X(REASON_SLOT_POOL, "pool_part", "The queue has used its share of slot pool %s",   \
       "wait until jobs of the pool's queues end")                                      \
     X(REASON_NO_HOST, "no_host", "No host that the job may use is known to the site",  \

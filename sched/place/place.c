@@ -65,6 +65,9 @@ static enum pending_reason check_class(const struct place_pass *pass, int index,
     }
     if (room < class->n_slots) {
         *name = limit->name;
+        if (limit->is_job_group) {
+            return REASON_JOB_GROUP;
+        }
         return limits_max_slots(class->limit_class, &limit) < class->n_slots
                    ? REASON_LIMIT_SMALL
                    : REASON_LIMIT;

@@ -107,6 +107,7 @@ static bool submit(struct play *play, const struct play_action *action,
         .begin_ms = submit->begin_ms > 0 ? PLAY_EPOCH_MS + submit->begin_ms : 0,
         .project = submit->project,
         .user_group = submit->group,
+        .job_group = submit->job_group,
         .priority = submit->priority,
         .has_slots = has_slots,
         .max_slots = submit->max_slots,
@@ -252,6 +253,20 @@ static bool order_host(struct play *play, const struct statement *at)
         .kind = MSG_HOST_CONTROL,
         .site = "",
         .host_control = {.request = 1, .host = at->name, .is_closed = at->is_on}};
+
+    return order(play, at, &msg);
+}
+
+static bool order_job_group(struct play *play, const struct statement *at)
+{
+    struct msg msg = {.kind = MSG_JOB_GROUP,
+                      .site = "",
+                      .job_group = {.request = 1,
+                                    .action = at->group_action,
+                                    .path = at->name,
+                                    .has_limit = true,
+                                    .limit = at->number,
+                                    .owner = ""}};
 
     return order(play, at, &msg);
 }
@@ -431,6 +446,9 @@ bool play_action_run(struct play *play, const struct play_action *action)
         break;
     case STATEMENT_HOST:
         is_done = order_host(play, at);
+        break;
+    case STATEMENT_JOB_GROUP:
+        is_done = order_job_group(play, at);
         break;
     case STATEMENT_DRAIN:
         is_done = drain(play, at);

@@ -52,9 +52,10 @@ enum statement_kind {
     STATEMENT_RECLAIM, /* set reclaim_delay */
     STATEMENT_SLOTS,
     STATEMENT_LOAD,
-    STATEMENT_COMMAND, /* duration of a PRE_EXEC command and the like */
-    STATEMENT_HOST,    /* close, open */
-    STATEMENT_DRAIN,   /* drain, undrain */
+    STATEMENT_COMMAND,   /* duration of a PRE_EXEC command and the like */
+    STATEMENT_HOST,      /* close, open */
+    STATEMENT_JOB_GROUP, /* add, mod, del */
+    STATEMENT_DRAIN,     /* drain, undrain */
     STATEMENT_REBALANCE,
     STATEMENT_RECOVER, /* the leases of a provider that has lost its ledger */
     STATEMENT_RELOAD,
@@ -95,6 +96,7 @@ struct statement_submit {
     int64_t begin_ms;        /* earliest start; 0: at once */
     const char *project;     /* "": none */
     const char *group;       /* -G; "": none */
+    const char *job_group;   /* -g; "": none */
     const char *app;         /* application profile; "": the site's default */
     int priority;            /* 0: the default */
     bool is_resizable;       /* -ar */
@@ -143,11 +145,13 @@ struct statement {
     enum control_action action;
     enum job_move move;
     enum queue_order order;
+    enum job_group_action group_action;
     const char *queue; /* of switch */
     enum reclaim_scope scope;
     enum executor_fault fault; /* fail */
     bool is_on;                /* close, drain; false: open, undrain */
-    int number; /* slots, batch; loss, repeat, crashes: in 10,000; command: exit code */
+    int number; /* slots, batch, jgroup (-1: none); loss, repeat, crashes: in 10,000;
+                   command: exit code */
     int64_t ms; /* a time; reclaim: -1 is `default` */
     struct statement_submit submit;
     struct statement_resize resize;

@@ -35,6 +35,7 @@ static const struct scenario_option submit_options[] = {
     {"begin", OPTION_TIME, SUBMIT(begin_ms), 0, 0, SECOND_MS},
     {"project", OPTION_NAME, SUBMIT(project), 0, 0, 0},
     {"group", OPTION_NAME, SUBMIT(group), 0, 0, 0},
+    {"job_group", OPTION_TEXT, SUBMIT(job_group), 0, 0, 0},
     {"priority", OPTION_COUNT, SUBMIT(priority), 1, INT32_MAX / 2, 0},
     {"app", OPTION_NAME, SUBMIT(app), 0, 0, 0},
     {"max", OPTION_COUNT, SUBMIT(max_slots), 1, SLOTS_MAX, 0},
@@ -110,6 +111,7 @@ static bool read_submit(struct scenario_reading *reading)
                                         .user = "user",
                                         .project = "",
                                         .group = "",
+                                        .job_group = "",
                                         .app = "",
                                         .run_ms = -1,
                                         .notify_ms = -1};
@@ -271,6 +273,31 @@ static bool read_number(struct scenario_reading *reading, int word, int max)
 static bool read_slots(struct scenario_reading *reading)
 {
     return read_number(reading, FIRST + 2, SLOTS_MAX) && read_site_and_name(reading);
+}
+
+/* jgroup SITE GROUP add|mod|del [N|none] */
+static bool read_job_group(struct scenario_reading *reading)
+{
+    static const char *const actions[] = {[JOB_GROUP_ADD] = "add",
+                                          [JOB_GROUP_DELETE] = "del",
+                                          [JOB_GROUP_MODIFY] = "mod"};
+    const char *word = scenario_options_word(reading, FIRST + 2);
+    const char *limit = scenario_options_word(reading, FIRST + 3);
+    size_t action = 0;
+
+    while (action < sizeof actions / sizeof actions[0] &&
+           strcmp(word, actions[action])) {
+        action++;
+    }
+    if (action == sizeof actions / sizeof actions[0]) {
+        return scenario_options_complain(reading, "\"%.40s\", expected add, mod or del",
+                                         word);
+    }
+    reading->to->group_action = (enum job_group_action)action;
+    reading->to->number = -1;
+    return (limit == NULL || !strcmp(limit, "none") ||
+            read_number(reading, FIRST + 3, INT32_MAX)) &&
+           read_site_and_name(reading);
 }
 
 /* close SITE HOST, open SITE HOST */
@@ -469,6 +496,8 @@ static const struct verb verbs[] = {
     {"command", STATEMENT_COMMAND, "PROGRAM TIME [exit=CODE]", 2, 3, read_command},
     {"close", STATEMENT_HOST, "SITE HOST", 2, 2, read_host},
     {"open", STATEMENT_HOST, "SITE HOST", 2, 2, read_host},
+    {"jgroup", STATEMENT_JOB_GROUP, "SITE GROUP add|mod|del [N|none]", 3, 4,
+     read_job_group},
     {"drain", STATEMENT_DRAIN, "LEASE or SITE", 1, 1, read_drain},
     {"undrain", STATEMENT_DRAIN, "LEASE or SITE", 1, 1, read_drain},
     {"rebalance", STATEMENT_REBALANCE, "LEASE", 1, 1, read_rebalance},

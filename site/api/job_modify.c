@@ -10,6 +10,7 @@
 #include "site/api/job_answer.h"
 #include "site/config/site_config.h"
 #include "site/job/history.h"
+#include "site/job/job_group.h"
 #include "site/lifecycle/lifecycle.h"
 
 static bool has(const struct msg_job_modify *modify, enum job_field field)
@@ -168,6 +169,7 @@ static void change_terms(const struct msg_job_modify *modify, struct job_terms *
     CHANGE(JOB_FIELD_PRIORITY, priority);
     CHANGE(JOB_FIELD_GROUP, user_group);
     CHANGE(JOB_FIELD_DESCRIPTION, description);
+    CHANGE(JOB_FIELD_JOB_GROUP, job_group);
 #undef CHANGE
 }
 
@@ -288,6 +290,8 @@ void job_modify_request(struct site_api *api, const struct peer *from,
                             "Job <%s>: %s. Job not modified.", modify->job, err.text);
         return;
     }
+    job_group_obtain(job_table_groups(api->jobs), row.terms.job_group, row.spec.user,
+                     effects);
     job_table_modify(api->jobs, &row);
     int end = job_table_count(api->jobs), at = job_table_index_of(api->jobs, row.id);
     job_store_spec(job_table_at_const(api->jobs, at), effects);

@@ -105,6 +105,7 @@ void query_request(struct site_api *api, struct site_view *view,
         [QUERY_GROUPS] = {"Group", "users"},
         [QUERY_APPS] = {"Application profile", "queues"},
         [QUERY_PARAMS] = {"Parameter", "help"},
+        [QUERY_JOB_GROUPS] = {"Job group", "jgroups"},
     };
     const struct msg_query *query = &msg->query;
     const char *next = "";

@@ -113,6 +113,11 @@ site_api_fn queue_control_request;
 /* HOST_CONTROL (administrators): close or open a host. */
 site_api_fn host_control_request;
 
+/* JOB_GROUP: adds, deletes or changes a job group (site/job/job_group.h). Any user adds
+ * one; its owner, the owner of one above it, and administrators delete and change it.
+ * Administrators alone give it another owner. */
+site_api_fn job_group_order_request;
+
 /* RECONFIG (administrators): the daemon reads its configuration files again. */
 site_api_fn reconfig_request;
 

@@ -11,6 +11,7 @@
 #include "sched/pending/pending.h"
 #include "site/api/permission.h"
 #include "site/config/site_config.h"
+#include "site/job/job_group.h"
 
 enum { NAMED_JOBS_MAX = 1000 }; /* jobs that one name in a dependency may stand for */
 
@@ -278,6 +279,31 @@ static int check_group(const struct site_api *api, const char *user, const char 
                          "%s: User %s is not a member of the user group", group, user);
 }
 
+/* -g, else DEFAULT_JOBGROUP: %u is the user, %p the project. */
+static int check_job_group(const struct site_api *api, struct arena *arena,
+                           const char *user, struct job_terms *terms, struct err *err)
+{
+    const char *from = terms->job_group != NULL ? terms->job_group : "";
+    const char *project = terms->project;
+    from = from[0] != '\0' ? from : api->config->default_job_group;
+    terms->job_group = "";
+    while (*from != '\0') {
+        size_t length = strcspn(from, "%");
+        bool is_user = strncmp(from + length, "%u", 2) == 0;
+        bool is_project = strncmp(from + length, "%p", 2) == 0;
+        length += from[length] == '%' && !is_user && !is_project;
+        terms->job_group =
+            arena_printf(arena, "%s%.*s%s", terms->job_group, (int)length, from,
+                         is_user      ? user
+                         : is_project ? project
+                                      : "");
+        from += length + (is_user || is_project ? 2 : 0);
+    }
+    return terms->job_group[0] != '\0'
+               ? job_group_check(job_table_groups(api->jobs), terms->job_group, err)
+               : 0;
+}
+
 /* All checks of what is to run; adds to the spec what the queue and the application
  * profile say. */
 static int check_spec(const struct site_api *api, const struct peer *from,
@@ -295,6 +321,9 @@ static int check_spec(const struct site_api *api, const struct peer *from,
     }
     terms->user_group = terms->user_group != NULL ? terms->user_group : "";
     terms->description = terms->description != NULL ? terms->description : "";
+    terms->project = terms->project != NULL && terms->project[0] != '\0'
+                         ? terms->project
+                         : api->config->default_project;
     if (check_group(api, from->name, terms->user_group, err) != 0 ||
         fairshare_ledger_check(api->fairshare, *place, from->name, terms->user_group,
                                err) != 0) {
@@ -328,7 +357,8 @@ static int check_spec(const struct site_api *api, const struct peer *from,
     if (queue_rules_check_user(&queue->rules, from->name, err) != 0 ||
         submit_check_rules(api, *place, bare_limits, arena, spec, &terms->max_slots,
                            err) != 0 ||
-        check_resizable(api, spec, terms, err) != 0) {
+        check_resizable(api, spec, terms, err) != 0 ||
+        check_job_group(api, arena, from->name, terms, err) != 0) {
         return err->code;
     }
     return check_asked(api, arena, spec, err);
@@ -553,6 +583,8 @@ void submit_request(struct site_api *api, const struct peer *from,
     row.id = ++*api->last_job;
     row.spec.gid = from->gid;
     store_number("job", row.id, effects);
+    job_group_obtain(job_table_groups(api->jobs), row.terms.job_group, from->name,
+                     effects);
     const struct job *job = job_table_add_array(api->jobs, &row, indices, n_indices);
     bool is_array = job->index != 0;
     job_store_spec(job, effects);

@@ -104,6 +104,20 @@ static void read_default_application(struct conf *conf, struct site_config *conf
     }
 }
 
+/* DEFAULT_PROJECT and DEFAULT_JOBGROUP. */
+static void read_defaults(struct conf *conf, struct site_config *config)
+{
+    struct conf_place at = conf_value_last(conf, "Parameters", "DEFAULT_JOBGROUP");
+    struct conf_place of_project =
+        conf_value_last(conf, "Parameters", "DEFAULT_PROJECT");
+    config->default_job_group = conf_text(at.row, "DEFAULT_JOBGROUP", "");
+    config->default_project = conf_text(of_project.row, "DEFAULT_PROJECT", "default");
+    if (config->default_job_group[0] != '\0' && config->default_job_group[0] != '/') {
+        COMPLAIN(&at, conf_cell(at.row, "DEFAULT_JOBGROUP"),
+                 "\"%s\", expected a path such as /%%p/%%u", config->default_job_group);
+    }
+}
+
 /* Profiles, and the rules of section Parameters for all jobs. */
 static void read_applications(struct conf *conf, struct site_config *config)
 {
@@ -154,6 +168,7 @@ static void read_queues(struct conf *conf, const struct conf_place *site,
                       "no queue, expected a section Queue");
     }
     read_default_queue(conf, config);
+    read_defaults(conf, config);
 }
 
 /* ---------------------------------------------------------------- the site */

@@ -65,6 +65,7 @@ int journal_open(const char *path, bool accepts_loss, struct journal **journal,
         [ROW_SHARE] = {.schema = schema_row_kinds[ROW_SHARE]},
         [ROW_JOB_EVENT] = {.schema = schema_row_kinds[ROW_JOB_EVENT],
                            .is_history = true},
+        [ROW_JOB_GROUP] = {.schema = schema_row_kinds[ROW_JOB_GROUP]},
         [ROW_LEASE_ACCOUNT] = {.schema = schema_row_kinds[ROW_LEASE_ACCOUNT]},
         [ROW_QUOTA] = {.schema = schema_row_kinds[ROW_QUOTA]},
     };

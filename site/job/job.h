@@ -77,7 +77,8 @@ struct job {
     int64_t submit_ms;
     const struct job_terms *terms;
     struct submission *submission;
-    char *switched_queue; /* NULL: the queue of its spec */
+    struct job_group *group; /* -g; NULL: none */
+    char *switched_queue;    /* NULL: the queue of its spec */
     struct job_fairshare fairshare;
     uint64_t epoch;
     int n_requeues;  /* for its exit code */
@@ -117,6 +118,8 @@ struct job {
     struct job_recorded recorded;
 };
 
+struct job_group;
+struct job_groups;
 struct job_table;
 struct rusage_ledger;
 struct fairshare_ledger;
@@ -127,6 +130,8 @@ struct job_table *job_table_new(const struct queue_config *queues, int n_queues,
                                 struct fairshare_ledger *fairshare,
                                 struct rusage_ledger *rusage);
 void job_table_free(struct job_table *jobs);
+/* The job groups (site/job/job_group.h), which belong to the table. */
+struct job_groups *job_table_groups(const struct job_table *jobs);
 
 /* Rows of the journal; after the last one job_table_start builds the indexes. It
  * returns how far the clock has moved since the newest time on record, if that is more

@@ -98,6 +98,7 @@ int64_t job_index_user_bytes(const struct job_table *jobs, int64_t uid)
 static void count_state(struct job_table *jobs, const struct job *job, int sign)
 {
     jobs->n_by_state[job->state] += sign;
+    job_group_count_job(job->group, job->state, sign);
     if (job->state == JOB_PEND || job->state == JOB_PSUSP) {
         find_or_add(jobs, job->spec)->count += sign;
     }

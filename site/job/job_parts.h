@@ -13,6 +13,7 @@
 #include "model/dup.h"
 #include "site/job/dependents.h"
 #include "site/job/job.h"
+#include "site/job/job_group.h"
 #include "site/job/job_list.h"
 #include "site/job/submission.h"
 #include "site/ledger/site_ledger.h"
@@ -21,6 +22,7 @@ struct job_table {
     const struct queue_config *queues;
     int n_queues;
     struct limits *limits;
+    struct job_groups *groups;
     struct fairshare_ledger *fairshare;
     struct rusage_ledger *rusage;
     int64_t now_ms;

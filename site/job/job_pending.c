@@ -26,6 +26,9 @@ static const char *class_name(struct job_table *jobs, const struct job *job)
     if (job->terms->user_group[0] != '\0') {
         name = arena_printf(&jobs->scratch, "%s|-G%s", name, job->terms->user_group);
     }
+    if (job->group != NULL) {
+        name = arena_printf(&jobs->scratch, "%s|-g%s", name, job->group->path);
+    }
     if (jobs->queues[job->queue].reservation.is_backfill) {
         name = arena_printf(&jobs->scratch, "%s|-W%lld", name,
                             (long long)spec->run_limit_ms);

@@ -24,6 +24,7 @@ struct job_table *job_table_new(const struct queue_config *queues, int n_queues,
     jobs->rusage = rusage;
     jobs->classes = job_class_set_new();
     jobs->dependents = dependents_new();
+    jobs->groups = job_groups_new();
     arena_init(&jobs->scratch);
     return jobs;
 }
@@ -55,10 +56,16 @@ void job_table_free(struct job_table *jobs)
     }
     job_class_set_free(jobs->classes);
     dependents_free(jobs->dependents);
+    job_groups_free(jobs->groups);
     arena_release(&jobs->scratch);
     job_index_release(jobs);
     free(jobs->all.items);
     free(jobs);
+}
+
+struct job_groups *job_table_groups(const struct job_table *jobs)
+{
+    return jobs->groups;
 }
 
 void job_table_enter_queue(struct job_table *jobs, struct job *job, const char *name)
@@ -71,8 +78,11 @@ void job_table_enter_queue(struct job_table *jobs, struct job *job, const char *
         }
     }
     limits_leave(jobs->limits, job->limit_owner);
-    job->limit_owner = limits_join(jobs->limits, job->spec->user, name,
-                                   project[0] != '\0' ? project : "default");
+    job->group =
+        job_group_obtain(jobs->groups, job->terms->job_group, job->spec->user, NULL);
+    job->limit_owner = limits_join_group(
+        jobs->limits, job->spec->user, name, project[0] != '\0' ? project : "default",
+        job->group != NULL ? &job->group->chain : NULL);
     job->fairshare = fairshare_ledger_seat(jobs->fairshare, job->queue, job->spec->user,
                                            job->terms->user_group);
 }

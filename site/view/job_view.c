@@ -334,6 +334,7 @@ static void add_waiting(struct site_view *view, struct arena *arena, struct valu
                    terms->project[0] != '\0' ? terms->project : "default");
     value_add_nonempty(arena, row, "user_group", terms->user_group);
     value_add_nonempty(arena, row, "description", terms->description);
+    value_add_nonempty(arena, row, "job_group", terms->job_group);
     value_add_int(arena, row, "priority", terms->priority);
     value_add_known(arena, row, "max_slots", terms->max_slots != 0, terms->max_slots);
     add_resize(view, arena, row, job);

@@ -23,6 +23,7 @@ static const struct {
     [QUERY_GROUPS] = {"groups", config_view_list_groups},
     [QUERY_APPS] = {"apps", config_view_list_apps},
     [QUERY_PARAMS] = {"params", config_view_list_params},
+    [QUERY_JOB_GROUPS] = {"jgroups", job_group_view_list},
 };
 
 struct value *site_view_list(struct site_view *view, struct arena *arena,

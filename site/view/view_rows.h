@@ -98,6 +98,9 @@ void rusage_view_add_host(struct arena *arena, struct value *row,
 /* `hosts -s`: shared resources (ResourceMap), by location. */
 void rusage_view_list_shared(struct site_view *view, struct page *page,
                              const struct msg_query *query);
+/* `jgroups`: job groups by path, with the numbers of their jobs. */
+void job_group_view_list(struct site_view *view, struct page *page,
+                         const struct msg_query *query);
 /* `groups`: user groups, then host groups. */
 void config_view_list_groups(struct site_view *view, struct page *page,
                              const struct msg_query *query);

@@ -104,6 +104,9 @@ static void add_terms(struct journal_rows_text *to, const struct job_terms *term
         terms->depend_on != NULL ? terms->depend_on : "", terms->begin_ms,
         terms->project != NULL ? terms->project : "", terms->priority, terms->max_slots,
         terms->user_group != NULL ? terms->user_group : "");
+    if (terms->job_group != NULL && terms->job_group[0] != 0) {
+        add(to, "  in %s\n", terms->job_group);
+    }
     add(to, "  resizable %d \"%s\"\n", (int)terms->resizable,
         terms->resize_notify != NULL ? terms->resize_notify : "");
 }
@@ -200,6 +203,10 @@ void journal_rows_add(void *arg, const struct row *row)
         break;
     case ROW_CLOSED:
         add(to, "closed %s\n", row->closed.host);
+        break;
+    case ROW_JOB_GROUP:
+        add(to, "job group %s %s %d\n", row->job_group.path, row->job_group.owner,
+            row->job_group.max_jobs);
         break;
     case ROW_PICK:
         add(to, "pick %s %s %s\n", row->pick.policy, row->pick.content,

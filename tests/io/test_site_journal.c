@@ -63,6 +63,7 @@ static void test_every_kind_comes_back_in_the_order_of_kinds(void **state)
                                            .priority = 50,
                                            .max_slots = 12,
                                            .user_group = "lab",
+                                           .job_group = "/risk/daily",
                                            .resizable = RESIZABLE_AUTO,
                                            .resize_notify = "tell 'it'"};
     struct row running = journal_rows_state(2, JOB_RUN);
@@ -123,6 +124,7 @@ static void test_every_kind_comes_back_in_the_order_of_kinds(void **state)
         running,
         journal_rows_run("north", 9, RUN_RECORD_TAKEN),
         lent,
+        {.kind = ROW_JOB_GROUP, .job_group = {"/risk", "ana", 3, false}},
     };
     size_t n_rows = sizeof(rows) / sizeof(rows[0]);
     journal_fixture_write(*state, rows, n_rows);
@@ -369,6 +371,7 @@ static void test_a_journal_of_before_short_states(void **state)
                  "ALTER TABLE old RENAME TO job_state;"
                  "DROP TABLE cpus;"
                  "ALTER TABLE job DROP COLUMN user_group;"
+                 "DROP TABLE job_group; ALTER TABLE job DROP COLUMN job_group;"
                  "ALTER TABLE job DROP COLUMN nonce;"
                  "ALTER TABLE run DROP COLUMN nonce;"
                  "ALTER TABLE high DROP COLUMN job;"
@@ -419,6 +422,7 @@ static void test_a_journal_of_before_arrays(void **state)
         "ALTER TABLE job DROP COLUMN project;"
         "DROP TABLE cpus;"
         "ALTER TABLE job DROP COLUMN user_group;"
+        "DROP TABLE job_group; ALTER TABLE job DROP COLUMN job_group;"
         "ALTER TABLE job DROP COLUMN nonce;"
         "ALTER TABLE run DROP COLUMN nonce;"
         "ALTER TABLE high DROP COLUMN job;"

@@ -57,6 +57,8 @@ static const char *key_of_row(const struct row *row, uint64_t *number)
         return row->book.lease;
     case ROW_CLOSED:
         return row->closed.host;
+    case ROW_JOB_GROUP:
+        return row->job_group.path;
     case ROW_PICK:
         return row->pick.policy;
     case ROW_CPUS:
@@ -142,6 +144,7 @@ static bool is_gone(const struct row *row)
            (row->kind == ROW_JOB_STATE && row->job_state.is_gone) ||
            (row->kind == ROW_RUN && row->run.is_gone) ||
            (row->kind == ROW_CLOSED && !row->closed.is_closed) ||
+           (row->kind == ROW_JOB_GROUP && row->job_group.is_gone) ||
            (row->kind == ROW_PICK && row->pick.is_gone) ||
            (row->kind == ROW_CPUS && row->cpus.is_gone) ||
            (row->kind == ROW_LEASE_ACCOUNT && row->lease_account.is_gone) ||

@@ -173,6 +173,24 @@ static void get_limit(struct site_stage *stage)
     add(stage, "few", 1);
 }
 
+static void get_job_group(struct site_stage *stage)
+{
+    struct peer from = site_stage_user("root");
+    struct msg msg = {.kind = MSG_JOB_GROUP, .session = 4, .site = ""};
+    msg.job_group = (struct msg_job_group){.request = 1,
+                                           .action = JOB_GROUP_ADD,
+                                           .path = "/none",
+                                           .has_limit = true,
+                                           .owner = ""};
+    site_stage_message(stage, &from, &msg);
+    struct msg submit = {.kind = MSG_SUBMIT, .session = 4, .site = ""};
+    submit.submit.request = 2;
+    submit.submit.spec = site_stage_spec("local", "x");
+    submit.submit.terms.depend = submit.submit.terms.project = "";
+    submit.submit.terms.job_group = "/none";
+    site_stage_message(stage, &from, &submit);
+}
+
 static void get_limit_small(struct site_stage *stage)
 {
     add(stage, "few", 2);
@@ -297,6 +315,7 @@ static const struct way ways[REASONS] = {
     [REASON_DOUBTED] = {get_doubted, "1", "may have started before"},
     [REASON_RETRY] = {get_retry, "1", "postponed"},
     [REASON_LIMIT] = {get_limit, "2", "QJOB_LIMIT"},
+    [REASON_JOB_GROUP] = {get_job_group, "1", "/none"},
     [REASON_LIMIT_SMALL] = {get_limit_small, "1", "QJOB_LIMIT"},
     [REASON_SLOT_POOL] = {get_pool_part, "1[4]", "slot pool A"},
     [REASON_NO_HOST] = {get_no_host, "1",
