@@ -116,7 +116,7 @@ const struct conf_key conf_keys[] = {
     TEXT("TYPE", NULL, "its type, one of section HostType"),
     TEXT("MODEL", NULL, "its model, one of section HostModel"),
     LIST("RESOURCES", NULL, "its resources"),
-    WORD("SERVER", "1", "1", "it runs jobs; 0, a client only, is not supported yet"),
+    WORD("SERVER", "0 1", "1", "1: it runs jobs; 0: a client, which is no host of the site"),
     INT("JL/U", 0, SLOTS_MAX, NULL, "slots of one user on it"),
     LOAD_THRESHOLDS,
     TEXT("DISPATCH_WINDOW", NULL, "when jobs may start on it: [DAY:]HOUR[:MINUTE]-[DAY:]HOUR[:MINUTE] ..."),
@@ -198,6 +198,7 @@ const struct conf_key conf_keys[] = {
     INT("UJOB_LIMIT", 0, INT32_MAX, NULL, "slots of one user"),
     YESNO("USE_PRIORITY_IN_POOL", "N", "unused slots of the pool go to the jobs of highest priority; set in its first queue"),
     LIST("USERS", "all", "users that may submit to it"),
+    LIST("ADMINISTRATORS", NULL, "users and user groups that control the queue and its jobs"),
     LOAD_THRESHOLDS,
 #undef SECTION
 #define SECTION "HostExport"
@@ -249,6 +250,7 @@ const struct conf_key conf_keys[] = {
          "kill: a lost consumer's jobs are ended after LEASE_TERM"),
     TEXT("COMMITTED_RUN_TIME_FACTOR", "0", "weight of committed run time in fairshare"),
     TEXT("CPU_TIME_FACTOR", "0.7", "weight of CPU time in fairshare"),
+    YESNO("STRICT_UG_CONTROL", "N", "Y: administrators of a user group control only jobs submitted for it (sub -G)"),
     NAME("DEFAULT_PROJECT", NULL, "project of jobs submitted without -P; default: default"),
     TEXT("DEFAULT_JOBGROUP", NULL, "job group of jobs submitted without -g: a path in which %p is the project and %u the user"),
     NAME("DEFAULT_APPLICATION", NULL, "application profile of jobs that do not name one"),
@@ -359,6 +361,7 @@ const struct conf_key conf_keys[] = {
 #define SECTION "UserGroup"
     NAME("GROUP_NAME", NULL, "the group's name"),
     LIST("GROUP_MEMBER", NULL, "its members"),
+    LIST("GROUP_ADMIN", NULL, "users and user groups that control the jobs of its members; [full] and [usershares] are accepted"),
     LIST("USER_SHARES", NULL, "shares of its members: ([ana, 2] [bo, 1])"),
     INT("MAX_PEND_JOBS", 0, INT32_MAX, NULL, "pending jobs of all its users together; elements of arrays count one by one"),
 #undef SECTION
@@ -370,6 +373,7 @@ const struct conf_key conf_keys[] = {
 #define SECTION "HostGroup"
     NAME("GROUP_NAME", NULL, "the group's name"),
     HOSTS("GROUP_MEMBER", NULL, "its hosts, also as node[001-128] or node*"),
+    LIST("GROUP_ADMIN", NULL, "users and user groups that close and open its hosts"),
 #undef SECTION
 #define SECTION "ComputeUnit"
     NAME("NAME", NULL, "the compute unit's name"),

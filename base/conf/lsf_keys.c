@@ -213,7 +213,6 @@ const struct lsf_key lsf_keys[] = {
     UNSUPPORTED("SSCHED_RETRY_LIMIT", SESSIONS),
     UNSUPPORTED("SSCHED_UPDATE_SUMMARY_BY_TASK", SESSIONS),
     UNSUPPORTED("SSCHED_UPDATE_SUMMARY_INTERVAL", SESSIONS),
-    UNSUPPORTED("STRICT_UG_CONTROL", "groups have no administrators of their own"),
     UNSUPPORTED("STRIPING_WITH_MINIMUM_NETWORK", NETWORKS),
     IGNORED("SUB_TRY_INTERVAL", "a submission that is refused is not tried again; its message says why"),
     UNSUPPORTED("SYSTEM_MAPPING_ACCOUNT", "jobs run as the user that submitted them; a user without an account is refused"),
@@ -242,7 +241,6 @@ const struct lsf_key lsf_keys[] = {
     DIFFERS("MEMLIMIT", OF_JOB),
     DIFFERS("RUNLIMIT", NOT_SCALED),
     DIFFERS("SWAPLIMIT", OF_JOB),
-    UNSUPPORTED("ADMINISTRATORS", "ADMINS of section Site administrate every queue"),
     UNSUPPORTED("APS_PRIORITY", "absolute priorities are not built; jobs are ordered by queue, fairshare and -sp"),
     REFUSED("CHKPNT", CHECKPOINTS),
     UNSUPPORTED("CHUNK_JOB_SIZE", CHUNKS),
@@ -368,13 +366,11 @@ const struct lsf_key lsf_keys[] = {
     DIFFERS("DIRECTION", "export has no effect: the site that lends decides whom jobs run as"),
 #undef SECTION
 #define SECTION "UserGroup"
-    UNSUPPORTED("GROUP_ADMIN", "ADMINS of section Site administrate the jobs of every group"),
     UNSUPPORTED("MAX_PEND_SLOTS", "the number of pending slots of a group is not bounded"),
     UNSUPPORTED("PRIORITY", "users and groups have no priority but that of fairshare"),
 #undef SECTION
 #define SECTION "HostGroup"
     UNSUPPORTED("CONDENSE", "`sublet hosts` shows each host of the group"),
-    UNSUPPORTED("GROUP_ADMIN", "ADMINS of section Site administrate every host"),
 #undef SECTION
 #define SECTION "ReservationUsage"
     UNSUPPORTED("RESERVE", "what waiting jobs reserve is set by RESOURCE_RESERVE of the queue"),

@@ -22,6 +22,7 @@ struct reader {
     int n_drafts;
     const struct groups *groups; /* own hosts; NULL for users */
     const char *key;             /* of the list that is being read */
+    bool has_levels;             /* words may end in [full] or [usershares] */
 };
 
 #define COMPLAIN(reader, at, ...)                                                      \
@@ -155,13 +156,29 @@ static struct name_set read_word(struct reader *reader, const struct conf_place 
     return groups_only(arena, word);
 }
 
+/* The name in "ana[full]". */
+static const char *without_level(struct reader *reader, const struct conf_place *at,
+                                 const char *word)
+{
+    size_t length = strcspn(word, "[");
+    if (!reader->has_levels || word[length] == '\0') {
+        return word;
+    }
+    if (strcmp(word + length, "[full]") != 0 &&
+        strcmp(word + length, "[usershares]") != 0) {
+        COMPLAIN(reader, at, "\"%s\", expected a user or group, [full] or [usershares]",
+                 word);
+    }
+    return arena_strn(reader->conf->arena, word, length);
+}
+
 static struct name_set read_list(struct reader *reader, const struct conf_place *at)
 {
     struct arena *arena = reader->conf->arena;
     struct conf_words words = conf_words(arena, conf_text(at->row, reader->key, NULL));
     struct name_set set = {0}, out = {0};
     for (int i = 0; i < words.count; i++) {
-        const char *word = words.words[i];
+        const char *word = without_level(reader, at, words.words[i]);
         bool is_out = word[0] == '~';
         struct name_set of = read_word(reader, at, word + is_out);
         if (is_out) {
@@ -219,8 +236,7 @@ static void add_draft(struct reader *reader, const struct section *section,
 }
 
 static void read_sections(struct reader *reader, const struct section *sections,
-                          int n_sections, const struct name_group **groups,
-                          int *n_groups)
+                          int n_sections, struct name_group **groups, int *n_groups)
 {
     struct arena *arena = reader->conf->arena;
     size_t n_rows = 0;
@@ -243,6 +259,40 @@ static void read_sections(struct reader *reader, const struct section *sections,
     *n_groups = reader->n_drafts;
 }
 
+/* Reads a list when all groups have been resolved. */
+static struct name_set read_resolved(struct reader *reader,
+                                     const struct name_group *groups, int n_groups,
+                                     const struct conf_place *at)
+{
+    struct arena *arena = reader->conf->arena;
+    reader->n_drafts = n_groups;
+    reader->drafts = arena_alloc(arena, (size_t)n_groups, sizeof(*reader->drafts));
+    for (int i = 0; i < n_groups; i++) {
+        reader->drafts[i] = (struct draft){.group = groups[i], .state = DRAFT_READ};
+    }
+    return read_list(reader, at);
+}
+
+/* GROUP_ADMIN of the groups of a section. */
+static void read_admins(struct conf *conf, const char *section,
+                        const struct groups *groups, struct name_group *all,
+                        int n_groups)
+{
+    struct conf_place at = {0};
+    while (conf_next_row(conf, section, &at)) {
+        const char *name = conf_text(at.row, "GROUP_NAME", "");
+        for (int i = 0; i < n_groups; i++) {
+            if (strcmp(all[i].name, name) == 0 &&
+                conf_text(at.row, "GROUP_ADMIN", NULL) != NULL) {
+                struct reader reader = {
+                    .conf = conf, .key = "GROUP_ADMIN", .has_levels = true};
+                all[i].admins =
+                    read_resolved(&reader, groups->users, groups->n_users, &at);
+            }
+        }
+    }
+}
+
 void groups_read(struct conf *conf, const char *const *hosts, int n_hosts,
                  struct groups *groups)
 {
@@ -260,9 +310,27 @@ void groups_read(struct conf *conf, const char *const *hosts, int n_hosts,
         {"HostGroup", "GROUP_NAME", "GROUP_MEMBER", false},
         {"ComputeUnit", "NAME", "MEMBER", true}};
     struct reader users = {.conf = conf};
-    read_sections(&users, of_users, 1, &groups->users, &groups->n_users);
+    struct name_group *user_groups, *host_groups;
+    read_sections(&users, of_users, 1, &user_groups, &groups->n_users);
+    groups->users = user_groups;
     struct reader reader = {.conf = conf, .groups = groups};
-    read_sections(&reader, of_hosts, 2, &groups->hosts, &groups->n_hosts);
+    read_sections(&reader, of_hosts, 2, &host_groups, &groups->n_hosts);
+    groups->hosts = host_groups;
+    read_admins(conf, "UserGroup", groups, user_groups, groups->n_users);
+    read_admins(conf, "HostGroup", groups, host_groups, groups->n_hosts);
+}
+
+bool groups_is_admin(const struct name_group *groups, int n_groups, const char *group,
+                     const char *member, const char *user)
+{
+    for (int i = 0; i < n_groups; i++) {
+        if ((group == NULL || strcmp(groups[i].name, group) == 0) &&
+            groups_has(&groups[i].admins, user) &&
+            groups_has(&groups[i].members, member)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static const struct name_group *find(const struct name_group *groups, int n_groups,
@@ -286,20 +354,6 @@ const struct name_group *groups_find_hosts(const struct groups *groups,
                                            const char *name)
 {
     return find(groups->hosts, groups->n_hosts, name);
-}
-
-/* Reads a list when all groups have been resolved. */
-static struct name_set read_resolved(struct reader *reader,
-                                     const struct name_group *groups, int n_groups,
-                                     const struct conf_place *at)
-{
-    struct arena *arena = reader->conf->arena;
-    reader->n_drafts = n_groups;
-    reader->drafts = arena_alloc(arena, (size_t)n_groups, sizeof(*reader->drafts));
-    for (int i = 0; i < n_groups; i++) {
-        reader->drafts[i] = (struct draft){.group = groups[i], .state = DRAFT_READ};
-    }
-    return read_list(reader, at);
 }
 
 struct name_set groups_read_users(struct conf *conf, const struct groups *groups,

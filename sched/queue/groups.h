@@ -7,6 +7,9 @@
  *     some        (all ~lab ~cy)     everyone but those
  *     both        (lab some)         groups in groups
  *
+ * GROUP_ADMIN names users and user groups. A level of rights behind a name ([full],
+ * [usershares]) is accepted; it concerns changes of the configuration, which is files.
+ *
  * `all` stands for every user, or every own host; `~x` excludes a name or a group. A
  * group may be named before its own row, but groups must not form a circle.
  *
@@ -33,6 +36,7 @@ struct name_group {
     const char *name;
     const char *type; /* of a compute unit; NULL: it is none */
     struct name_set members;
+    struct name_set admins; /* GROUP_ADMIN: users that administrate it */
 };
 
 struct groups {
@@ -60,5 +64,9 @@ struct name_set groups_read_hosts(struct conf *conf, const struct groups *groups
 struct name_set groups_only(struct arena *arena, const char *name);
 
 bool groups_has(const struct name_set *set, const char *name);
+/* True if the user administrates a group of these that has the member. `group`: that
+ * group alone; NULL: any. */
+bool groups_is_admin(const struct name_group *groups, int n_groups, const char *group,
+                     const char *member, const char *user);
 
 #endif

@@ -77,7 +77,8 @@ enum queue_interactive {
 /* Which users may use a queue, and when; and its rules for each job. Its limits are in
  * limit.h. */
 struct queue_rules {
-    struct name_set users; /* USERS */
+    struct name_set admins; /* ADMINISTRATORS */
+    struct name_set users;  /* USERS */
     struct window_list run_windows, dispatch_windows;
     struct job_rules job;
 };

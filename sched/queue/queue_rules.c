@@ -20,6 +20,9 @@ void queue_rules_read(struct conf *conf, const struct groups *groups,
     if (conf_text(at->row, "USERS", NULL) != NULL) {
         rules->users = groups_read_users(conf, groups, at, "USERS");
     }
+    if (conf_text(at->row, "ADMINISTRATORS", NULL) != NULL) {
+        rules->admins = groups_read_users(conf, groups, at, "ADMINISTRATORS");
+    }
     read_windows(conf, at, "RUN_WINDOW", &rules->run_windows);
     read_windows(conf, at, "DISPATCH_WINDOW", &rules->dispatch_windows);
 }

@@ -25,9 +25,10 @@ static bool is_known(const struct site_api *api, const char *host)
 static int check(const struct site_api *api, const struct peer *from,
                  const struct msg_host_control *order, struct err *err)
 {
-    if (!permission_is_admin(api->config, from)) {
+    if (!permission_is_host_admin(api->config, from, order->host)) {
         return err_set(err, ERR_DENIED,
-                       "only an administrator of the site may close or open hosts");
+                       "only an administrator of the site, or of a host group with the "
+                       "host, may close or open it");
     }
     if (!is_known(api, order->host) &&
         !host_admin_is_closed(api->host_admin, order->host)) {

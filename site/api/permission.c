@@ -24,5 +24,25 @@ bool permission_is_admin(const struct site_config *config, const struct peer *fr
 bool permission_may_manage(const struct site_config *config, const struct peer *from,
                            const struct job *job)
 {
-    return from->uid == job->spec->uid || permission_is_admin(config, from);
+    const struct groups *groups = &config->groups;
+    return from->uid == job->spec->uid || permission_is_admin(config, from) ||
+           permission_is_queue_admin(config, from, job->queue) ||
+           groups_is_admin(groups->users, groups->n_users,
+                           config->is_group_strict ? job->terms->user_group : NULL,
+                           job->spec->user, from->name);
+}
+
+bool permission_is_queue_admin(const struct site_config *config,
+                               const struct peer *from, int queue)
+{
+    return permission_is_admin(config, from) ||
+           (queue >= 0 && groups_has(&config->queues[queue].rules.admins, from->name));
+}
+
+bool permission_is_host_admin(const struct site_config *config, const struct peer *from,
+                              const char *host)
+{
+    return permission_is_admin(config, from) ||
+           groups_is_admin(config->groups.hosts, config->groups.n_hosts, NULL, host,
+                           from->name);
 }

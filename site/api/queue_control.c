@@ -17,10 +17,10 @@ void queue_control_request(struct site_api *api, const struct peer *from,
     };
     struct arena *arena = &effects->arena;
     int queue = queue_table_find(api->queues, order->queue);
-    if (!permission_is_admin(api->config, from)) {
+    if (!permission_is_queue_admin(api->config, from, queue)) {
         effects_reply_error(effects, from, order->request, ERR_DENIED,
                             "queue %s: user permission denied, expected an "
-                            "administrator of the site",
+                            "administrator of the queue or of the site",
                             order->queue);
         return;
     }

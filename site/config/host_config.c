@@ -23,6 +23,7 @@ struct host_entry {
     struct resource_config_host resource_host;
     struct conf_place forms[2]; /* by HOST_NAME, by HOSTNAME */
     bool has_slots;
+    bool is_client; /* SERVER 0: it runs no jobs */
 };
 
 struct host_entries {
@@ -108,6 +109,8 @@ static void merge_row(struct conf *conf, const struct conf_place *at,
     const struct conf_row *row = at->row;
     const char *resources = conf_text(row, "RESOURCES", NULL);
     entry->has_slots = read_slots(row, &entry->host) || entry->has_slots;
+    entry->is_client =
+        entry->is_client || strcmp(conf_text(row, "SERVER", "1"), "0") == 0;
     read_windows(conf, at, &entry->host);
     entry->host.type = conf_text(row, "TYPE", entry->host.type);
     entry->host.model = conf_text(row, "MODEL", entry->host.model);
@@ -172,6 +175,17 @@ static void complete_hosts(struct host_entries *list)
     }
 }
 
+static void drop_clients(struct host_entries *list)
+{
+    int count = 0;
+    for (int i = 0; i < list->count; i++) {
+        if (!list->items[i].is_client) {
+            list->items[count++] = list->items[i];
+        }
+    }
+    list->count = count;
+}
+
 static void read_hosts(struct conf *conf, struct host_entries *list)
 {
     *list = (struct host_entries){
@@ -184,6 +198,7 @@ static void read_hosts(struct conf *conf, struct host_entries *list)
         read_host(conf, &at, list);
     }
     complete_hosts(list);
+    drop_clients(list);
 }
 
 static void read_hosts_here(struct conf *conf, const struct conf_place *site,

@@ -104,12 +104,16 @@ static void read_default_application(struct conf *conf, struct site_config *conf
     }
 }
 
-/* DEFAULT_PROJECT and DEFAULT_JOBGROUP. */
+/* DEFAULT_PROJECT, DEFAULT_JOBGROUP and STRICT_UG_CONTROL. */
 static void read_defaults(struct conf *conf, struct site_config *config)
 {
     struct conf_place at = conf_value_last(conf, "Parameters", "DEFAULT_JOBGROUP");
     struct conf_place of_project =
         conf_value_last(conf, "Parameters", "DEFAULT_PROJECT");
+    struct conf_place of_groups =
+        conf_value_last(conf, "Parameters", "STRICT_UG_CONTROL");
+    config->is_group_strict =
+        conf_value_bool(conf, &of_groups, "STRICT_UG_CONTROL", false);
     config->default_job_group = conf_text(at.row, "DEFAULT_JOBGROUP", "");
     config->default_project = conf_text(of_project.row, "DEFAULT_PROJECT", "default");
     if (config->default_job_group[0] != '\0' && config->default_job_group[0] != '/') {

@@ -90,6 +90,7 @@ struct site_config {
     int n_queues;
     int64_t accept_ms; /* the longest JOB_ACCEPT_INTERVAL of them; 0: none has any */
     const char *default_queue;
+    bool is_group_strict;          /* STRICT_UG_CONTROL */
     const char *default_project;   /* of jobs without -P; "default" */
     const char *default_job_group; /* DEFAULT_JOBGROUP, with %p and %u; "": none */
     struct groups groups;

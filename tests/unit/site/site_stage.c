@@ -579,8 +579,9 @@ struct peer site_stage_user(const char *name)
     static const struct {
         const char *name;
         int64_t uid;
-    } users[] = {
-        {"root", 0}, {"ana", 1001}, {"bob", 1002}, {"olga", 1003}, {"pia", 1004}};
+    } users[] = {{"root", 0},   {"ana", 1001}, {"bob", 1002},  {"olga", 1003},
+                 {"pia", 1004}, {"eve", 1005}, {"gil", 1006},  {"hal", 1007},
+                 {"kim", 1008}, {"lou", 1009}, {"quinn", 1010}};
     for (size_t i = 0; i < sizeof(users) / sizeof(users[0]); i++) {
         if (strcmp(users[i].name, name) == 0) {
             return (struct peer){.kind = PEER_CLIENT,

@@ -455,6 +455,10 @@ static void test_complaints(void **state)
          25, "\"lic\" is limited twice", "once in a section"},
         {SITE HOSTS QUEUE "Begin Limit\nNAME = x\nUSERS = ana\nEnd Limit\n", 14,
          "the row limits nothing", "a limit limits"},
+        {SITE HOSTS QUEUE "Begin UserGroup\nGROUP_NAME GROUP_MEMBER GROUP_ADMIN\n"
+                          "lab (ana) (bob[half])\nEnd UserGroup\n",
+         15, "\"bob[half]\", expected a user or group, [full] or [usershares]",
+         "rights are known"},
         {SITE QUEUE "Begin Host\nHOST_NAME MXJ ut\nn1 4 90\nEnd Host\n", 10,
          "\"90\", expected 0.0 to 1.0", "hosts have thresholds too"},
         {SITE HOSTS QUEUE
