@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/lease/cmd_usage_reconcile.h"
+#include "cli/lease/cmd_usage_report.h"
 #include "cli/lease/cmd_usage_swf.h"
 #include "cli/listing/listing.h"
 #include "model/msg.h"
@@ -23,6 +24,8 @@ const struct call_option cmd_usage_options[] = {
     {"--csv", NULL, "as CSV", false},
     {"--balance", NULL, "credits that this site and each other one owe each other",
      false},
+    {"--report", NULL, "a month as an HTML page with charts", false},
+    {"--month", "MONTH", "of the report: 2026-11 (default: the present one)", false},
     {"--swf", NULL, "jobs that ended, in the Standard Workload Format", false},
     {"--reconcile", NULL, "compares the books of both sites and of the broker", false},
     {NULL, NULL, NULL, false},
@@ -205,8 +208,8 @@ static int show_balance(struct call *call, struct msg_query *query)
 /* A trace has the fields of its format. */
 static int check_alone(const struct call *call, const char *option)
 {
-    static const char *const others[] = {"--by", "--json", "--csv",     "--reconcile",
-                                         "-o",   "--sort", "--noheader"};
+    static const char *const others[] = {"--by", "--json", "--csv",      "--reconcile",
+                                         "-o",   "--sort", "--noheader", "--balance"};
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
         if (call_has(call, others[i])) {
             return call_misuse(call, "%s cannot be given with %s", others[i], option);
@@ -234,6 +237,18 @@ int cmd_usage_run(struct call *call)
     query.user = user != NULL && strcmp(user, "all") != 0 ? user : "";
     query.queue = queue != NULL ? queue : "";
     query.project = project != NULL ? project : "";
+    if (status == CALL_OK && call_has(call, "--report")) {
+        status =
+            from != NULL || to != NULL
+                ? call_misuse(call, "--report is of a --month, not --from and --to")
+                : check_alone(call, "--report");
+        return status == CALL_OK
+                   ? cmd_usage_report_run(call, &query, call_value(call, "--month"))
+                   : status;
+    }
+    if (status == CALL_OK && call_has(call, "--month")) {
+        status = call_misuse(call, "--month is of --report");
+    }
     if (status == CALL_OK && call_has(call, "--swf")) {
         status = check_alone(call, "--swf");
         return status == CALL_OK ? cmd_usage_swf_run(call, &query) : status;

@@ -4,6 +4,7 @@
 also over kill -9, and is summed as it is asked for."""
 import contextlib
 import csv
+import html.parser
 import http.client
 import io
 import json
@@ -303,6 +304,47 @@ def test_balances():
     expect_equal(table[0].split(), ["SITE", "OWES", "IS_OWED", "NET"], "as a table")
 
 
+class Page(html.parser.HTMLParser):
+    """The page is well formed, and loads nothing."""
+    def __init__(self):
+        super().__init__()
+        self.open, self.tags, self.cells = [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        expect(not any(key in ("src", "href", "srcset") for key, _ in attrs), (tag, attrs))
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        expect_equal(self.open.pop(), tag, "nesting")
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] in ("td", "h1", "h2"):
+            self.cells.append(data)
+
+
+def test_a_report_of_the_month():
+    text = f.cli("north", "usage", "--report").stdout
+    page = Page()
+    page.feed(text)
+    expect_equal(page.open, [], "open elements")
+    expect("script" not in page.tags and "rect" in page.tags, "what it has: %s" % page.tags)
+    expect(LEASE in page.cells and "lent" in page.cells, "cells: %s" % page.cells)
+    page = Page()
+    page.feed(f.cli("south", "usage", "--report").stdout)
+    expect("paper, or \"not\"" in "".join(page.cells), "a project with quotes: %s" % page.cells)
+    page = Page()
+    page.feed(f.cli("south", "usage", "--report", "--month", "2020-02").stdout)
+    expect("Leases in 2020-02" in page.cells and "rect" not in page.tags, "an empty month")
+    for args, word in ((["--month", "2020"], "expected a month"),
+                       (["--from", "2026-11-23"], "is of a --month"),
+                       (["--json"], "cannot be given")):
+        result = f.cli("south", "usage", "--report", *args, code=None)
+        expect(result.returncode != 0 and word in result.stderr and not result.stdout,
+               "%s: %s" % (args, result))
+
+
 def test_other_sites_books_need_the_other_site():
     result = f.cli("south", "usage", "--reconcile", "east/1/west", code=None)
     expect(result.returncode == 1 and "no lease of this site" in result.stderr,
@@ -323,6 +365,7 @@ def setup():
 main(test_a_leased_job_over_a_crash, test_sums, test_errors,
      test_books_balance_and_a_changed_row_is_named,
      test_what_jobs_used_is_compared_with_the_providers_runs, test_balances,
+     test_a_report_of_the_month,
      test_a_trace_of_ended_jobs, test_over_http,
      test_over_http_without_a_site, test_over_http_a_site_that_does_not_answer,
      test_other_sites_books_need_the_other_site, shared=f, setup=setup)
