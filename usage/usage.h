@@ -127,6 +127,7 @@ struct usage_sums *usage_sums_new(int by);     /* usage_by, added up */
 void usage_sums_free(struct usage_sums *sums); /* NULL is fine */
 void usage_sums_add(struct usage_sums *sums, const struct usage_row *row);
 void usage_sums_each(struct usage_sums *sums, usage_row_fn fn, void *arg);
+int usage_sums_count(const struct usage_sums *sums);
 
 /* Credits, from cost_ms. */
 double usage_sums_credits(int64_t cost_ms);

@@ -150,6 +150,11 @@ void usage_sums_each(struct usage_sums *sums, usage_row_fn fn, void *arg)
     }
 }
 
+int usage_sums_count(const struct usage_sums *sums)
+{
+    return (int)HASH_COUNT(sums->cells);
+}
+
 double usage_sums_credits(int64_t cost_ms)
 {
     return (double)cost_ms / (double)USAGE_HOUR_MS;

@@ -68,6 +68,7 @@ struct parts {
     struct journal *journal;
     struct usage_store *usage;
     struct usage_watch *usage_watch;
+    struct usage_answer *answers;
     struct db_batch batch; /* rows of one batch into the journal */
     struct site *site;
     struct shell *shell;
@@ -376,7 +377,7 @@ static void answer_from_journal(void *arg, struct effect *ask, struct effects *m
 {
     const struct parts *parts = arg;
     if (ask->history.query.kind == QUERY_USAGE) {
-        usage_answer(parts->usage, ask, daemon_now_ms(), more);
+        usage_answer_ask(parts->answers, ask, daemon_now_ms(), more);
     } else if (ask->history.query.kind == QUERY_LEDGER) {
         ledger_answer(parts->usage, ask, daemon_now_ms(), more);
     } else {
@@ -455,6 +456,7 @@ static int make_parts(struct parts *parts, const struct site_setup *setup,
         rc = site_http_new(parts->loop, setup, parts->site, parts->shell, parts->usage,
                            &parts->http, err);
     }
+    parts->answers = usage_answer_new(parts->loop, parts->shell, parts->usage);
     parts->usage_watch = usage_watch_new(parts->loop, parts->site, parts->usage);
     if (rc == 0) {
         rc = daemon_watch_signals(parts->loop, on_signal, parts, err);
@@ -472,6 +474,7 @@ static void free_parts(struct parts *parts)
     local_server_free(parts->clients);
     hosts_free(parts->hosts);
     slurm_link_free(parts->slurm);
+    usage_answer_free(parts->answers);
     shell_free(parts->shell);
     usage_watch_free(parts->usage_watch);
     usage_store_free(parts->usage);

@@ -3,9 +3,14 @@
 #include "site/io/usage_answer.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include <utlist.h>
+
 #include "model/page.h"
+#include "model/record.h"
+#include "model/schema.h"
 #include "model/usage_ask.h"
 
 /* By provider and consumer: the lease is "PROVIDER//CONSUMER" in the sums. */
@@ -18,13 +23,34 @@ static const int by_of[USAGE_WORDS] = {
     [USAGE_WORD_DAY] = USAGE_BY_DAY,         [USAGE_WORD_HOUR] = USAGE_BY_HOUR,
 };
 
+enum {
+    SLICE_MS = 20,    /* of reading at once */
+    SUMS_MAX = 50000, /* that are sorted at once, in about as long */
+    ASKED_MAX = 64,
+};
+#define READ_MS                                                                        \
+    (6 * USAGE_HOUR_MS) /* of the ledger, between two looks at the clock               \
+                         */
+
 struct answer {
-    struct arena *arena;
+    struct arena *arena; /* of the reply */
+    struct arena memory; /* of what was asked */
     const struct msg_query *query;
+    struct peer to;
     int by;
+    int64_t from_ms, to_ms, next_ms; /* until there it is read */
     struct usage_sums *sums;
     struct page page;
     uint64_t n_rows;
+    struct answer *next, *prev;
+};
+
+struct usage_answer {
+    zloop_t *loop;
+    struct shell *shell;
+    struct usage_store *store;
+    struct answer *asked; /* the first one is being read */
+    int timer;            /* 0: none is */
 };
 
 static int read_by(const char *text, int *by, struct err *err)
@@ -142,33 +168,157 @@ static int add_head(struct answer *answer, struct usage_store *store, int64_t fr
     return rc;
 }
 
-void usage_answer(struct usage_store *store, const struct effect *ask, int64_t now_ms,
-                  struct effects *more)
+/* ---------------------------------------------------------------- slices */
+
+static void free_answer(struct answer *answer)
 {
-    const struct msg_query *query = &ask->history.query;
-    struct answer answer = {.arena = &more->arena, .query = query};
-    struct peer to = ask->history.to;
-    struct err err = {0};
-    int64_t from_ms, to_ms;
-    usage_ask_period(query, now_ms, &from_ms, &to_ms);
+    usage_sums_free(answer->sums);
+    arena_release(&answer->memory);
+    free(answer);
+}
+
+static struct answer *new_answer(const struct effect *ask, int64_t now_ms)
+{
+    struct answer *answer = mem_alloc(1, sizeof(*answer));
+    arena_init(&answer->memory);
+    struct msg_query *query = arena_alloc(&answer->memory, 1, sizeof(*query));
+    record_copy(&answer->memory, &schema_client_query, &ask->history.query, query);
+    answer->query = query;
+    answer->to = ask->history.to;
+    answer->to.name = arena_str(&answer->memory, answer->to.name);
+    usage_ask_period(query, now_ms, &answer->from_ms, &answer->to_ms);
+    return answer;
+}
+
+static int begin(struct answer *answer, struct usage_store *store, struct err *err)
+{
+    int64_t first_ms = 0;
+    int rc = read_by(answer->query->by[0] != '\0' ? answer->query->by : "lease",
+                     &answer->by, err);
+    rc = rc == 0 ? usage_store_first_ms(store, &first_ms, err) : rc;
+    int lease = (answer->by & BY_SITE) != 0 ? USAGE_BY_LEASE : 0;
+    answer->sums = usage_sums_new((answer->by & ~BY_SITE) | lease);
+    answer->next_ms =
+        first_ms > answer->from_ms ? first_ms - first_ms % READ_MS : answer->from_ms;
+    return rc;
+}
+
+/* Reads for a while; 1: there is more. */
+static int read_slice(struct answer *answer, struct usage_store *store, struct err *err)
+{
+    int64_t end_us = zclock_usecs() + SLICE_MS * 1000;
+    int rc = 0;
+    while (rc == 0 && answer->next_ms < answer->to_ms && zclock_usecs() < end_us) {
+        int64_t from_ms =
+            answer->next_ms > answer->from_ms ? answer->next_ms : answer->from_ms;
+        int64_t end_ms = answer->next_ms + READ_MS;
+        answer->next_ms = end_ms < answer->to_ms ? end_ms : answer->to_ms;
+        rc =
+            usage_store_read(store, from_ms, answer->next_ms, add_to_sums, answer, err);
+        if (rc == 0 && usage_sums_count(answer->sums) > SUMS_MAX) {
+            rc = err_set(err, ERR_FULL,
+                         "more than %d rows, expected a shorter period (--from, --to) "
+                         "or fewer words in --by",
+                         (int)SUMS_MAX);
+        }
+    }
+    return rc == 0 && answer->next_ms < answer->to_ms ? 1 : rc;
+}
+
+static int fill_page(struct answer *answer, struct usage_store *store,
+                     struct effects *more, struct err *err)
+{
+    answer->arena = &more->arena;
+    page_init(&answer->page, answer->arena, "usage", answer->query);
+    int rc = add_head(answer, store, answer->from_ms, answer->to_ms, err);
+    if (rc == 0) {
+        usage_sums_each(answer->sums, add_to_page, answer);
+    }
+    return rc;
+}
+
+static void reply(struct answer *answer, struct usage_store *store, int rc,
+                  struct err *err, struct effects *more)
+{
+    struct peer to = answer->to;
     to.name = arena_str(&more->arena, to.name);
-    page_init(&answer.page, answer.arena, "usage", query);
-    usage_book(usage_store_usage(store), now_ms);
-    int rc = read_by(query->by[0] != '\0' ? query->by : "lease", &answer.by, &err);
+    rc = rc == 0 ? fill_page(answer, store, more, err) : rc;
     if (rc == 0) {
-        int lease = (answer.by & BY_SITE) != 0 ? USAGE_BY_LEASE : 0;
-        answer.sums = usage_sums_new((answer.by & ~BY_SITE) | lease);
-        rc = usage_store_read(store, from_ms, to_ms, add_to_sums, &answer, &err);
-    }
-    if (rc == 0) {
-        rc = add_head(&answer, store, from_ms, to_ms, &err);
-    }
-    if (rc == 0) {
-        usage_sums_each(answer.sums, add_to_page, &answer);
-        effects_reply(more, &to, query->request, "", answer.page.root,
-                      page_next(&answer.page));
+        effects_reply(more, &to, answer->query->request, "", answer->page.root,
+                      page_next(&answer->page));
     } else {
-        effects_reply_error(more, &to, query->request, rc, "usage: %s", err.text);
+        effects_reply_error(more, &to, answer->query->request, rc, "usage: %s",
+                            err->text);
     }
-    usage_sums_free(answer.sums);
+}
+
+/* ---------------------------------------------------------------- in turn */
+
+static int on_timer(zloop_t *loop, int timer, void *arg)
+{
+    struct usage_answer *answers = arg;
+    struct answer *answer = answers->asked;
+    struct err err = {0};
+    int rc = read_slice(answer, answers->store, &err);
+    if (rc <= 0) {
+        reply(answer, answers->store, rc, &err, shell_effects(answers->shell));
+        DL_DELETE(answers->asked, answer);
+        free_answer(answer);
+        shell_run_batch(answers->shell);
+    }
+    if (answers->asked == NULL) {
+        zloop_timer_end(loop, timer);
+        answers->timer = 0;
+    }
+    return 0;
+}
+
+struct usage_answer *usage_answer_new(zloop_t *loop, struct shell *shell,
+                                      struct usage_store *store)
+{
+    struct usage_answer *answers = mem_alloc(1, sizeof(*answers));
+    *answers = (struct usage_answer){.loop = loop, .shell = shell, .store = store};
+    return answers;
+}
+
+void usage_answer_free(struct usage_answer *answers)
+{
+    struct answer *answer, *next;
+    if (answers == NULL) {
+        return;
+    }
+    DL_FOREACH_SAFE(answers->asked, answer, next)
+    {
+        DL_DELETE(answers->asked, answer);
+        free_answer(answer);
+    }
+    if (answers->timer != 0) {
+        zloop_timer_end(answers->loop, answers->timer);
+    }
+    free(answers);
+}
+
+void usage_answer_ask(struct usage_answer *answers, const struct effect *ask,
+                      int64_t now_ms, struct effects *more)
+{
+    struct answer *answer = new_answer(ask, now_ms), *other;
+    struct err err = {0};
+    int n_asked;
+    DL_COUNT(answers->asked, other, n_asked);
+    usage_book(usage_store_usage(answers->store), now_ms);
+    int rc = n_asked >= ASKED_MAX
+                 ? err_set(&err, ERR_FULL, "%d questions wait for an answer", n_asked)
+                 : begin(answer, answers->store, &err);
+    if (rc == 0) {
+        rc = n_asked > 0 ? 1 : read_slice(answer, answers->store, &err);
+    }
+    if (rc <= 0) {
+        reply(answer, answers->store, rc, &err, more);
+        free_answer(answer);
+        return;
+    }
+    DL_APPEND(answers->asked, answer);
+    if (answers->timer == 0) {
+        answers->timer = zloop_timer(answers->loop, 1, 0, on_timer, answers);
+    }
 }

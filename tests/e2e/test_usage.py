@@ -12,6 +12,7 @@ import os
 import signal
 import sqlite3
 import subprocess
+import time
 
 from federation import (BIN, BROKER, LEASE, LIMIT, NORTH, Federation, expect, expect_equal, free_port,
                         main)
@@ -355,6 +356,30 @@ def test_other_sites_books_need_the_other_site():
            "without the other site: %s" % result)
 
 
+def test_a_ledger_of_400_days():
+    """It is read in several slices, while other commands are answered."""
+    hour_ms, users = 3600 * 1000, 6
+    f.stop("south")
+    path = os.path.join(f.dir, "south", "journal.db")
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        [end_ms] = db.execute("SELECT max(start_ms) FROM usage").fetchone()
+        hours = [end_ms - at * hour_ms for at in range(1, 399 * 24 + 1)]
+        db.executemany("INSERT INTO usage VALUES (1, ?, 'north/9/south', 0, ?, 'normal', 'p', '',"
+                       " 7000, 7000, 0, 0, 0)",
+                       [(at, "u%d" % user) for at in hours for user in range(users)])
+    os.unlink(path + "-commit")
+    f.start("south")
+    first = time.strftime("%Y-%m-%dT%H:00", time.gmtime(hours[-1] / 1000))
+
+    def ask(*args, code=0):
+        return f.cli("south", "usage", "--from", first, "--json", *args, code=code)
+    rows = json.loads(ask("--by", "user", "north/9/south").stdout)["usage"]
+    expect_equal([(row["user"], row["used_s"]) for row in rows],
+                 [("u%d" % user, 7 * len(hours)) for user in range(users)], "all of it")
+    result = ask("--by", "hour,user", code=None)
+    expect(result.returncode != 0 and "shorter period" in result.stderr, "%s" % result)
+
+
 def setup():
     f.configure("broker", BROKER.replace("STATE", "HTTP = 127.0.0.1:%d\nSTATE" % PORT))
     f.configure("north", NORTH.replace("DISTRIBUTION", "PRICE = 3600\nDISTRIBUTION"))
@@ -368,4 +393,4 @@ main(test_a_leased_job_over_a_crash, test_sums, test_errors,
      test_a_report_of_the_month,
      test_a_trace_of_ended_jobs, test_over_http,
      test_over_http_without_a_site, test_over_http_a_site_that_does_not_answer,
-     test_other_sites_books_need_the_other_site, shared=f, setup=setup)
+     test_other_sites_books_need_the_other_site, test_a_ledger_of_400_days, shared=f, setup=setup)
