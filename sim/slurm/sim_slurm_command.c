@@ -421,7 +421,7 @@ static void add_job(struct command *command, const struct ctld_job *wanted,
 static const char batch_options[] =
     "--parsable,--no-requeue,--requeue,--hold,--export,--chdir,--job-name,--time,"
     "--nodes,--ntasks,--cpus-per-task,--nodelist,-w,--reservation,--uid,--gid,--output,"
-    "--error,--comment,--partition,--account,--wrap";
+    "--error,--comment,--partition,--account,--mem,--wrap";
 
 static void submit(struct command *command)
 {

@@ -7,6 +7,7 @@
 #include "sim/world/world_daemon.h"
 #include "sim/world/world_deposed.h"
 #include "sim/world/world_host.h"
+#include "sim/world/world_slurm.h"
 
 static struct peer sender(const struct world *world, const struct agenda_item *item)
 {
@@ -29,6 +30,12 @@ static void deliver(struct world *world, const struct agenda_item *item)
 {
     const struct msg *msg = item->msg;
 
+    if (item->kind == AGENDA_TO_HOST &&
+        world->sites[world->hosts[item->to].site].slurm != NULL) {
+        world_slurm_take(world, world->hosts[item->to].site,
+                         executor_name(world->hosts[item->to].executor), msg);
+        return;
+    }
     if (item->kind == AGENDA_TO_HOST) {
         executor_message(world->hosts[item->to].executor, msg, world->now_ms);
         return;
@@ -144,7 +151,8 @@ static void finish_instant(struct world *world)
 {
     do {
         take_due(world);
-    } while (!world->violation[0] && (end_batches(world) || tick_broker(world)));
+    } while (!world->violation[0] &&
+             (end_batches(world) || tick_broker(world) || world_slurm_step(world)));
 }
 
 static int64_t next_instant(const struct world *world)
@@ -153,6 +161,9 @@ static int64_t next_instant(const struct world *world)
 
     if (world_deposed_wake_ms(world) < least_ms) {
         least_ms = world_deposed_wake_ms(world);
+    }
+    if (world_slurm_wake_ms(world) < least_ms) {
+        least_ms = world_slurm_wake_ms(world);
     }
     for (int i = 0; i <= world->n_sites; i++) {
         if (wake_ms(world, i) < least_ms) {
@@ -221,6 +232,7 @@ void world_free(struct world *world)
     for (int i = 0; i < world->n_sites; i++) {
         disk_free(world->sites[i].disk);
         disk_free(world->sites[i].backup);
+        world_slurm_free(world->sites[i].slurm);
         free(world->sites[i].machines);
     }
     world->watch =
@@ -256,6 +268,9 @@ int world_add_site(struct world *world, const struct site_config *config)
                                                     .kind = AGENDA_RESTART,
                                                     .to = index + 1});
     world_host_add_all(world, index);
+    if (config->is_slurm) {
+        world_slurm_add(world, index);
+    }
     return index;
 }
 

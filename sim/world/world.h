@@ -43,6 +43,8 @@ struct world_options {
     int host_fail_in_10000;   /* probability that something of a host dies before an
                                  effect of a run */
     int64_t host_down_max_ms; /* longest time until the host is back */
+    int slurm_loss_in_10000;  /* of commands of Slurm, or of their answers */
+    int64_t slurm_slow_ms;    /* the longest time that one takes; 0: at once */
 };
 
 struct world;
@@ -134,6 +136,10 @@ bool world_fault_fail_host(struct world *world, int site, const char *host,
                            enum executor_fault fault, int64_t down_ms);
 bool world_fault_slow_host(struct world *world, int site, const char *host,
                            int64_t delay_ms);
+
+/* The cluster that has the site's hosts; NULL: Slurm has not. */
+struct sim_slurm;
+struct sim_slurm *world_slurm_of(const struct world *world, int site);
 
 /* The machines, for inspection; NULL while down. */
 const struct broker *world_broker(const struct world *world);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "sim/world/world_net.h"
+#include "sim/world/world_slurm.h"
 
 /* It leads, and another broker does, too: what it stores is lost. */
 static bool is_deposed(const struct world *world, int daemon)
@@ -107,6 +108,9 @@ void world_daemon_stop(struct world *world, int daemon)
         broker_free(world->broker);
         world->broker = NULL;
     } else {
+        if (world->sites[daemon - 1].slurm != NULL) {
+            world_slurm_stop(world, daemon - 1);
+        }
         site_free(world->sites[daemon - 1].site);
         world->sites[daemon - 1].site = NULL;
     }
@@ -338,6 +342,12 @@ void world_daemon_start(struct world *world, int daemon)
     finish_batch(world, daemon, true);
     if (daemon != BROKER) {
         return_users(world, daemon - 1);
+    }
+    if (daemon != BROKER && world->sites[daemon - 1].slurm != NULL) {
+        if (world_state_is_up(world, daemon)) {
+            world_slurm_start(world, daemon - 1);
+        }
+        return;
     }
     for (int i = 0; daemon != BROKER && i < world->sites[daemon - 1].n_machines; i++) {
         executor_hello(world->hosts[world->sites[daemon - 1].machines[i]].executor,

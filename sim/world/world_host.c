@@ -228,7 +228,7 @@ static void add_machine(struct world *world, int site, const struct site_host *h
         .executor = executor_new(host->name, index, &calls, world->now_ms)};
     invariant_host_sized(world->invariants, of->config->name, host->name,
                          world_host_max(world, site, host), 0);
-    if (!world->options.is_calm) {
+    if (!world->options.is_calm && !of->config->is_slurm) {
         agenda_add(&world->agenda,
                    (struct agenda_item){.at_ms = world->now_ms + HOST_ALIVE_MS,
                                         .kind = AGENDA_HOST_TICK,

@@ -36,9 +36,10 @@ struct world_site {
     int roles;       /* in the broker's configuration */
     bool was_member; /* in its previous configuration */
     int64_t cut_until_ms;
-    int64_t back_ms;      /* while it is down */
-    bool is_restored;     /* it is down, and starts with a restored journal */
-    bool is_with_deposed; /* its connection is to the deposed broker */
+    int64_t back_ms;           /* while it is down */
+    bool is_restored;          /* it is down, and starts with a restored journal */
+    bool is_with_deposed;      /* its connection is to the deposed broker */
+    struct world_slurm *slurm; /* its hosts are nodes of Slurm; NULL: they are not */
 };
 
 struct world_host {
