@@ -171,8 +171,7 @@ int limit_supply_parts(struct rusage_pass *pass, const struct limit_owner *owner
                 : NULL;
         for (int k = 0; supply != NULL && k < n_hosts; k++) {
             int index = supply_on(pass, supply, lease, hosts[k].host);
-            int64_t n_times =
-                rusage_supply_times(item->scope, hosts[k].n_slots, k == 0);
+            int64_t n_times = rusage_supply_times_on(item, k, hosts[k].n_slots);
             if (index >= 0 && n_times > 0) {
                 parts[n_parts++] = (struct rusage_amount){
                     index, n_times * resreq_rusage_milli(item, 0)};
