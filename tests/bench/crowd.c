@@ -144,12 +144,13 @@ static void write_conf(const struct bench_place *place, int n_sites, int port,
         place, "broker.conf",
         "Begin Broker\nLISTEN = tcp://127.0.0.1:%d\nHTTP = 127.0.0.1:%d\n"
         "STATE = %s\nKEY = %s/broker.key_secret\nEnd Broker\n"
-        "Begin Member\nNAME KEY_FILE ROLES\n",
+        "Begin Member\nNAME KEY_FILE ROLES MAX_LEASES\n",
         port, http_port,
         crowd_state != NULL ? crowd_state : bench_place_path(place, "broker.db"), dir);
     for (int i = 0; i < n_sites; i++) {
-        bench_place_write(place, "broker.conf", "s%d %s/s%d.key (provider consumer)\n",
-                          i, dir, i);
+        bench_place_write(place, "broker.conf",
+                          "s%d %s/s%d.key (provider consumer) %d\n", i, dir, i,
+                          LEASES_PER_PROVIDER_MAX);
     }
     bench_place_write(place, "broker.conf", "End Member\n%s", sections);
 }

@@ -402,10 +402,11 @@ static void write_conf(const struct bench_place *place, int n_sites, int port)
     fprintf(file,
             "Begin Broker\nLISTEN = tcp://127.0.0.1:%d\nHTTP = 127.0.0.1:%d\n"
             "STATE = %s/broker.db\nKEY = %s/broker.key_secret\nEnd Broker\n"
-            "Begin Member\nNAME KEY_FILE ROLES\nops %s/ops.key (admin)\n",
+            "Begin Member\nNAME KEY_FILE ROLES MAX_LEASES\nops %s/ops.key (admin) 1\n",
             port, bench_free_port(), dir, dir, dir);
     for (int i = 0; i < n_sites; i++) {
-        fprintf(file, "s%d %s/s%d.key (provider consumer)\n", i, dir, i);
+        fprintf(file, "s%d %s/s%d.key (provider consumer) %d\n", i, dir, i,
+                LEASES_PER_PROVIDER_MAX);
     }
     fprintf(file, "End Member\n");
     fclose(file);
