@@ -128,6 +128,8 @@ void metrics_count_batch(struct metrics *metrics, const struct effects *effects,
     }
 }
 
+struct shown_lease;
+
 /* The sources of the metrics, and their destination. */
 struct source {
     FILE *to;
@@ -135,6 +137,10 @@ struct source {
     const struct broker *broker;
     const struct value *sites; /* rows of the listing */
     const struct value *pools; /* likewise */
+    const struct shown_lease *leases;
+    int n_leases;
+    struct promtext_block *block; /* for their lines */
+    const char *state_labels[LEASE_ENDED + 1];
 };
 
 /* ---------------------------------------------------------------- the lead */
@@ -165,65 +171,64 @@ static void print_lead(FILE *to, struct store *store, bool leads)
 
 /* ---------------------------------------------------------------- leases */
 
-static void print_slots(FILE *to, const char *name, const char *lease, const char *side,
-                        const char *use, int n_slots)
-{
-    promtext_begin(to, name, "lease", lease);
-    fprintf(to, ",side=\"%s\",use=\"%s\"} %d\n", side, use, n_slots);
-}
+/* A lease, and its label in each line. */
+struct shown_lease {
+    struct row_lease row;
+    const char *label;
+};
 
 static void lease_slots(const struct source *source, const char *name,
-                        const struct row_lease *lease)
+                        const struct shown_lease *lease)
 {
-    struct lease_split split = lease_split_sum(lease->hosts, lease->n_hosts);
-    const struct lease_split_side *provider = &split.provider,
-                                  *consumer = &split.consumer;
-    print_slots(source->to, name, lease->id, "provider", "used", provider->used);
-    print_slots(source->to, name, lease->id, "provider", "idle", provider->idle);
-    print_slots(source->to, name, lease->id, "consumer", "used", consumer->used);
-    print_slots(source->to, name, lease->id, "consumer", "idle", consumer->idle);
+    struct lease_split split = lease_split_sum(lease->row.hosts, lease->row.n_hosts);
+    const struct {
+        const char *labels;
+        int n_slots;
+    } lines[] = {{",side=\"provider\",use=\"used\"", split.provider.used},
+                 {",side=\"provider\",use=\"idle\"", split.provider.idle},
+                 {",side=\"consumer\",use=\"used\"", split.consumer.used},
+                 {",side=\"consumer\",use=\"idle\"", split.consumer.idle}};
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        promtext_number(source->block, name, lease->label, lines[i].labels,
+                        lines[i].n_slots);
+    }
 }
 
 static void lease_state(const struct source *source, const char *name,
-                        const struct row_lease *lease)
+                        const struct shown_lease *lease)
 {
     for (int state = LEASE_PENDING; state <= LEASE_ENDED; state++) {
-        promtext_begin(source->to, name, "lease", lease->id);
-        fprintf(source->to, ",state=\"%s\"} %d\n",
-                msg_lease_state_name((enum lease_state)state),
-                (int)lease->state == state);
+        promtext_number(source->block, name, lease->label, source->state_labels[state],
+                        (int)lease->row.state == state);
     }
 }
 
 static void lease_epoch(const struct source *source, const char *name,
-                        const struct row_lease *lease)
+                        const struct shown_lease *lease)
 {
-    promtext_begin(source->to, name, "lease", lease->id);
-    fprintf(source->to, "} %" PRIu64 "\n", lease->epoch);
+    promtext_number(source->block, name, lease->label, "", (int64_t)lease->row.epoch);
 }
 
 static void lease_changed(const struct source *source, const char *name,
-                          const struct row_lease *lease)
+                          const struct shown_lease *lease)
 {
-    promtext_begin(source->to, name, "lease", lease->id);
-    fprintf(source->to, "} %.3f\n", (double)lease->changed_ms / 1000);
+    promtext_instant(source->block, name, lease->label, lease->row.changed_ms);
 }
 
 static void lease_behind(const struct source *source, const char *name,
-                         const struct row_lease *lease)
+                         const struct shown_lease *lease)
 {
-    promtext_begin(source->to, name, "lease", lease->id);
-    fprintf(source->to, "} %" PRIu64 "\n",
-            broker_lease_behind(source->broker, lease->id));
+    promtext_number(source->block, name, lease->label, "",
+                    (int64_t)broker_lease_behind(source->broker, lease->row.id));
 }
 
 static void lease_hours(const struct source *source, const char *name,
-                        const struct row_lease *lease)
+                        const struct shown_lease *lease)
 {
-    double ratio = broker_lease_hours_ratio(source->broker, lease->id);
+    double ratio = broker_lease_hours_ratio(source->broker, lease->row.id);
     if (ratio >= 0) {
-        promtext_begin(source->to, name, "lease", lease->id);
-        fprintf(source->to, "} %.6f\n", ratio);
+        promtext_flush(source->block);
+        fprintf(source->to, "%s%s} %.6f\n", name, lease->label, ratio);
     }
 }
 
@@ -451,7 +456,7 @@ static const struct {
     /* One of these prints: everything, one lease, one row of a listing. */
     void (*print)(const struct source *source, const char *name);
     void (*lease)(const struct source *source, const char *name,
-                  const struct row_lease *lease);
+                  const struct shown_lease *lease);
     void (*site)(const struct source *source, const char *name,
                  const struct value *site);
     void (*pool)(const struct source *source, const char *name,
@@ -554,17 +559,35 @@ static const struct value *read_all(const struct broker *broker, struct arena *a
     return all;
 }
 
+static void read_leases(struct source *source, struct arena *arena)
+{
+    int n_leases = broker_count_leases(source->broker);
+    struct shown_lease *leases = arena_alloc(arena, (size_t)n_leases, sizeof(*leases));
+    for (int i = 0; i < n_leases; i++) {
+        const char *id = broker_lease_id(source->broker, i);
+        broker_find_lease(source->broker, id, &leases[i].row);
+        leases[i].label = promtext_label(arena, "lease", id);
+    }
+    source->leases = leases;
+    source->n_leases = n_leases;
+    source->block = arena_alloc(arena, 1, sizeof(*source->block));
+    source->block->to = source->to;
+    for (int state = LEASE_PENDING; state <= LEASE_ENDED; state++) {
+        source->state_labels[state] = arena_printf(
+            arena, ",state=\"%s\"", msg_lease_state_name((enum lease_state)state));
+    }
+}
+
 /* An ended lease has a state and nothing else. */
 static void print_leases(const struct source *source, int metric)
 {
-    struct row_lease lease;
-    for (int i = 0; i < broker_count_leases(source->broker); i++) {
-        const char *id = broker_lease_id(source->broker, i);
-        if (broker_find_lease(source->broker, id, &lease) &&
-            (lease.state != LEASE_ENDED || table[metric].lease == lease_state)) {
-            table[metric].lease(source, table[metric].name, &lease);
+    for (int i = 0; i < source->n_leases; i++) {
+        const struct shown_lease *lease = &source->leases[i];
+        if (lease->row.state != LEASE_ENDED || table[metric].lease == lease_state) {
+            table[metric].lease(source, table[metric].name, lease);
         }
     }
+    promtext_flush(source->block);
 }
 
 static void print_metric(const struct source *source, int metric)
@@ -604,6 +627,7 @@ char *metrics_render(const struct metrics *metrics, const struct broker *broker,
     if (source.to == NULL) {
         abort();
     }
+    read_leases(&source, &arena);
     for (int i = 0; i < N_METRICS; i++) {
         print_metric(&source, i);
     }
