@@ -8,6 +8,7 @@
 #include "model/job_id.h"
 #include "model/job_rlimit.h"
 #include "site/api/job_answer.h"
+#include "site/api/permission.h"
 #include "site/config/site_config.h"
 #include "site/job/history.h"
 #include "site/job/job_group.h"
@@ -36,6 +37,20 @@ static bool suits_started(const struct msg_job_modify *modify)
              limits.values[JOB_RLIMIT_MEM] != JOB_RLIMIT_NONE));
 }
 
+/* What the job's user runs, reads and writes. */
+static bool changes_what_runs(const struct msg_job_modify *modify)
+{
+    static const enum job_field fields[] = {
+        JOB_FIELD_COMMAND, JOB_FIELD_CWD, JOB_FIELD_IN,        JOB_FIELD_OUT,
+        JOB_FIELD_ERR,     JOB_FIELD_ENV, JOB_FIELD_PRE_EXECS, JOB_FIELD_POST_EXECS};
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+        if (has(modify, fields[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static int check_job(const struct site_api *api, const struct peer *from,
                      const struct msg_job_modify *modify, const struct job *job,
                      struct err *err)
@@ -43,6 +58,13 @@ static int check_job(const struct site_api *api, const struct peer *from,
     int code = job_answer_check(api, from, job, err);
     if (code != 0) {
         return code;
+    }
+    if (from->uid != job->spec->uid && changes_what_runs(modify) &&
+        !permission_is_admin(api->config, from)) {
+        return err_set(err, ERR_DENIED,
+                       "user permission denied: only %s or an administrator of the "
+                       "site may change what the job runs, reads and writes",
+                       job->spec->user);
     }
     if (job->is_killed || (job->attempt != 0 && job->control.number != 0 &&
                            job->control.action == CONTROL_KILL)) {

@@ -120,11 +120,42 @@ static void test_queues_and_hosts(void **state)
     site_stage_release(&stage);
 }
 
+static int modify(struct site_stage *stage, const char *user, enum job_field field)
+{
+    struct peer from = site_stage_user(user);
+    struct msg msg = {.kind = MSG_JOB_MODIFY, .session = 4, .site = ""};
+    msg.job_modify = (struct msg_job_modify){
+        .request = ++stage->request,
+        .job = "1",
+        .fields = UINT64_C(1) << field,
+        .to = {.spec = {.command = "id", .out_file = "x", .run_limit_ms = 60000}}};
+    site_stage_message(stage, &from, &msg);
+    return site_stage_reply(stage)->code;
+}
+
+/* They would run it as the owner of the job. */
+static void test_what_a_job_runs_is_its_owners(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    start(&stage, "N");
+    assert_int_equal(close_host(&stage, "root", "s1"), 0);
+    submit(&stage, "ana", "night", "");
+    assert_int_equal(modify(&stage, "quinn", JOB_FIELD_RUN_LIMIT), 0);
+    assert_int_equal(modify(&stage, "gil", JOB_FIELD_RUN_LIMIT), 0);
+    assert_int_equal(modify(&stage, "quinn", JOB_FIELD_COMMAND), ERR_DENIED);
+    assert_int_equal(modify(&stage, "gil", JOB_FIELD_OUT), ERR_DENIED);
+    assert_int_equal(modify(&stage, "root", JOB_FIELD_COMMAND), 0);
+    assert_int_equal(modify(&stage, "ana", JOB_FIELD_OUT), 0);
+    site_stage_release(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_jobs),
         cmocka_unit_test(test_queues_and_hosts),
+        cmocka_unit_test(test_what_a_job_runs_is_its_owners),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
