@@ -9,9 +9,10 @@
 
 static const char *const words_of[USAGE_WORDS] = {
     [USAGE_WORD_LEASE] = "lease",     [USAGE_WORD_SITE] = "site",
-    [USAGE_WORD_USER] = "user",       [USAGE_WORD_QUEUE] = "queue",
-    [USAGE_WORD_PROJECT] = "project", [USAGE_WORD_ACCOUNT] = "account",
-    [USAGE_WORD_DAY] = "day",         [USAGE_WORD_HOUR] = "hour",
+    [USAGE_WORD_NODE] = "node",       [USAGE_WORD_USER] = "user",
+    [USAGE_WORD_QUEUE] = "queue",     [USAGE_WORD_PROJECT] = "project",
+    [USAGE_WORD_ACCOUNT] = "account", [USAGE_WORD_DAY] = "day",
+    [USAGE_WORD_HOUR] = "hour",
 };
 
 int usage_ask_date(const char *text, int64_t *at_ms, struct err *err)
@@ -51,8 +52,8 @@ int usage_ask_by(const char *text, int *words, struct err *err)
         int word = find_word(text, length);
         if (word == USAGE_WORDS) {
             return err_set(err, ERR_PARSE,
-                           "\"%.*s\", expected lease, site, user, queue, project, "
-                           "account, day or hour",
+                           "\"%.*s\", expected lease, site, node, user, queue, "
+                           "project, account, day or hour",
                            length < 80 ? (int)length : 80, text);
         }
         *words |= 1 << word;

@@ -13,14 +13,20 @@
 #include "model/schema.h"
 #include "model/usage_ask.h"
 
-/* By provider and consumer: the lease is "PROVIDER//CONSUMER" in the sums. */
-enum { BY_SITE = 1 << 16 };
+/* By provider and consumer, and by the leaf of a plan: the lease is
+ * "PROVIDER//CONSUMER:/NODE" in the sums, or the parts of it that the sums are by. */
+enum { BY_SITE = 1 << 16, BY_NODE = 1 << 17, BY_PART = BY_SITE | BY_NODE };
 
 static const int by_of[USAGE_WORDS] = {
-    [USAGE_WORD_LEASE] = USAGE_BY_LEASE,     [USAGE_WORD_SITE] = BY_SITE,
-    [USAGE_WORD_USER] = USAGE_BY_USER,       [USAGE_WORD_QUEUE] = USAGE_BY_QUEUE,
-    [USAGE_WORD_PROJECT] = USAGE_BY_PROJECT, [USAGE_WORD_ACCOUNT] = USAGE_BY_ACCOUNT,
-    [USAGE_WORD_DAY] = USAGE_BY_DAY,         [USAGE_WORD_HOUR] = USAGE_BY_HOUR,
+    [USAGE_WORD_LEASE] = USAGE_BY_LEASE,
+    [USAGE_WORD_SITE] = BY_SITE,
+    [USAGE_WORD_NODE] = BY_NODE,
+    [USAGE_WORD_USER] = USAGE_BY_USER,
+    [USAGE_WORD_QUEUE] = USAGE_BY_QUEUE,
+    [USAGE_WORD_PROJECT] = USAGE_BY_PROJECT,
+    [USAGE_WORD_ACCOUNT] = USAGE_BY_ACCOUNT,
+    [USAGE_WORD_DAY] = USAGE_BY_DAY,
+    [USAGE_WORD_HOUR] = USAGE_BY_HOUR,
 };
 
 enum {
@@ -64,6 +70,13 @@ static int read_by(const char *text, int *by, struct err *err)
     return rc;
 }
 
+/* "/eng/sim" of "north/spare/south:/eng/sim"; "": it is no leaf's. */
+static const char *node_of(const char *lease)
+{
+    const char *node = strstr(lease, ":/");
+    return node != NULL ? node + 1 : "";
+}
+
 static void add_to_sums(void *arg, const struct usage_row *row)
 {
     struct answer *answer = arg;
@@ -75,13 +88,16 @@ static void add_to_sums(void *arg, const struct usage_row *row)
         !page_is_named(row->owner.project, query->project)) {
         return;
     }
-    if ((answer->by & BY_SITE) != 0 && (answer->by & USAGE_BY_LEASE) == 0) {
-        char sites[LEASE_ID_SIZE];
+    if ((answer->by & BY_PART) != 0 && (answer->by & USAGE_BY_LEASE) == 0) {
+        bool by_site = (answer->by & BY_SITE) != 0;
+        char parts[LEASE_ID_SIZE];
         size_t length;
         const char *consumer = msg_lease_consumer(row->lease, &length);
-        snprintf(sites, sizeof(sites), "%.*s//%.*s", (int)strcspn(row->lease, "/"),
-                 row->lease, (int)length, consumer);
-        of_sites.lease = sites;
+        const char *node = (answer->by & BY_NODE) != 0 ? node_of(row->lease) : "";
+        snprintf(parts, sizeof(parts), "%.*s//%.*s%s%s",
+                 by_site ? (int)strcspn(row->lease, "/") : 0, row->lease,
+                 by_site ? (int)length : 0, consumer, node[0] != '\0' ? ":" : "", node);
+        of_sites.lease = parts;
         usage_sums_add(answer->sums, &of_sites);
     } else {
         usage_sums_add(answer->sums, row);
@@ -126,6 +142,9 @@ static struct value *show_row(const struct answer *answer, const struct usage_ro
     }
     if ((answer->by & (USAGE_BY_LEASE | BY_SITE)) != 0) {
         add_sites(arena, shown, row->lease);
+    }
+    if ((answer->by & BY_NODE) != 0) {
+        value_add_nonempty(arena, shown, "node", node_of(row->lease));
     }
     value_add_text(arena, shown, "side", usage_side_name(row->side));
     add_start(arena, shown, answer->by, row->start_ms);
@@ -196,8 +215,8 @@ static int begin(struct answer *answer, struct usage_store *store, struct err *e
     int rc = read_by(answer->query->by[0] != '\0' ? answer->query->by : "lease",
                      &answer->by, err);
     rc = rc == 0 ? usage_store_first_ms(store, &first_ms, err) : rc;
-    int lease = (answer->by & BY_SITE) != 0 ? USAGE_BY_LEASE : 0;
-    answer->sums = usage_sums_new((answer->by & ~BY_SITE) | lease);
+    int lease = (answer->by & BY_PART) != 0 ? USAGE_BY_LEASE : 0;
+    answer->sums = usage_sums_new((answer->by & ~BY_PART) | lease);
     answer->next_ms =
         first_ms > answer->from_ms ? first_ms - first_ms % READ_MS : answer->from_ms;
     return rc;

@@ -576,7 +576,7 @@ def asked_pages():
             ("/api/v1/series/pools/{pool}", ""),
             ("/api/v1/series/plans/{pool}", "?node=/eng"),
             ("/api/v1/pools", ""), ("/api/v1/plans/{pool}", ""),
-            ("/api/v1/usage", "?by=lease,user,queue,project,account,hour"),
+            ("/api/v1/usage", "?by=lease,node,user,queue,project,account,hour"),
             ("/api/v1/about", ""), ("/api/v1/openapi.json", ""), ("/healthz", "")], lease
 
 

@@ -96,7 +96,7 @@ def test_sums():
 
 
 def test_errors():
-    for args, word in ((["--by", "colour"], "expected lease, site"),
+    for args, word in ((["--by", "colour"], "expected lease, site, node"),
                        (["--from", "yesterday"], "expected a day"),
                        (["--from", "2026-11-23T08:30"], "expected a day"),
                        (["--from", "2026-11-23", "--to", "2026-11-22"], "not later"),
@@ -364,7 +364,7 @@ def test_a_ledger_of_400_days():
     with contextlib.closing(sqlite3.connect(path)) as db, db:
         [end_ms] = db.execute("SELECT max(start_ms) FROM usage").fetchone()
         hours = [end_ms - at * hour_ms for at in range(1, 399 * 24 + 1)]
-        db.executemany("INSERT INTO usage VALUES (1, ?, 'north/9/south', 0, ?, 'normal', 'p', '',"
+        db.executemany("INSERT INTO usage VALUES (1, ?, 'north/9/south:/eng/sim', 0, ?, 'normal', 'p', '',"
                        " 7000, 7000, 0, 0, 0)",
                        [(at, "u%d" % user) for at in hours for user in range(users)])
     os.unlink(path + "-commit")
@@ -373,9 +373,19 @@ def test_a_ledger_of_400_days():
 
     def ask(*args, code=0):
         return f.cli("south", "usage", "--from", first, "--json", *args, code=code)
-    rows = json.loads(ask("--by", "user", "north/9/south").stdout)["usage"]
+    rows = json.loads(ask("--by", "user", "north/9/south:/eng/sim").stdout)["usage"]
     expect_equal([(row["user"], row["used_s"]) for row in rows],
                  [("u%d" % user, 7 * len(hours)) for user in range(users)], "all of it")
+    all_s = users * 7 * len(hours)
+    rows = json.loads(ask("--by", "node").stdout)["usage"]
+    expect_equal([row["used_s"] for row in rows if row["node"] == "/eng/sim"], [all_s], "by node")
+    expect("provider" not in rows[0] and any(row["node"] is None for row in rows), rows)
+    rows = json.loads(ask("--by", "site,node").stdout)["usage"]
+    expect_equal([(row["provider"], row["consumer"], row["used_s"]) for row in rows
+                  if row["node"] == "/eng/sim"], [("north", "south", all_s)], "by site and node")
+    rows = json.loads(ask("--by", "lease,node").stdout)["usage"]
+    expect_equal([row["lease"] for row in rows if row["node"] == "/eng/sim"],
+                 ["north/9/south:/eng/sim"], "by lease and node")
     result = ask("--by", "hour,user", code=None)
     expect(result.returncode != 0 and "shorter period" in result.stderr, "%s" % result)
 

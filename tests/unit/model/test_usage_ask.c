@@ -57,7 +57,7 @@ static void test_words(void **state)
     assert_int_equal(words, 0);
     assert_int_equal(usage_ask_by("lease,day", &words, &err), 0);
     assert_int_equal(words, 1 << USAGE_WORD_LEASE | 1 << USAGE_WORD_DAY);
-    assert_int_equal(usage_ask_by("site,user,queue,project,account,hour", &words, &err),
+    assert_int_equal(usage_ask_by("site,node,user,queue,project,account,hour", &words, &err),
                      0);
     assert_int_equal(words, (1 << USAGE_WORDS) - 1 -
                                 (1 << USAGE_WORD_LEASE | 1 << USAGE_WORD_DAY));
@@ -65,7 +65,7 @@ static void test_words(void **state)
                                         "day,,hour", ",",      "lease colour"};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         assert_int_equal(usage_ask_by(wrong[i], &words, &err), ERR_PARSE);
-        assert_non_null(strstr(err.text, "expected lease, site, user, queue"));
+        assert_non_null(strstr(err.text, "expected lease, site, node, user"));
     }
 }
 
