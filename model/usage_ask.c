@@ -12,7 +12,7 @@ static const char *const words_of[USAGE_WORDS] = {
     [USAGE_WORD_NODE] = "node",       [USAGE_WORD_USER] = "user",
     [USAGE_WORD_QUEUE] = "queue",     [USAGE_WORD_PROJECT] = "project",
     [USAGE_WORD_ACCOUNT] = "account", [USAGE_WORD_DAY] = "day",
-    [USAGE_WORD_HOUR] = "hour",
+    [USAGE_WORD_HOUR] = "hour",       [USAGE_WORD_LENT] = "lent",
 };
 
 int usage_ask_date(const char *text, int64_t *at_ms, struct err *err)
@@ -53,7 +53,7 @@ int usage_ask_by(const char *text, int *words, struct err *err)
         if (word == USAGE_WORDS) {
             return err_set(err, ERR_PARSE,
                            "\"%.*s\", expected lease, site, node, user, queue, "
-                           "project, account, day or hour",
+                           "project, account, day, hour or lent",
                            length < 80 ? (int)length : 80, text);
         }
         *words |= 1 << word;

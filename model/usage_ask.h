@@ -23,6 +23,7 @@ enum usage_word {
     USAGE_WORD_ACCOUNT,
     USAGE_WORD_DAY,
     USAGE_WORD_HOUR,
+    USAGE_WORD_LENT, /* also the provider's records of the consumer's side */
     USAGE_WORDS
 };
 

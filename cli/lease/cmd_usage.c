@@ -17,8 +17,8 @@ const struct call_option cmd_usage_options[] = {
     {"--from", "DATE", "from this day or hour (UTC) on: 2026-11-23, 2026-11-23T08:00",
      false},
     {"--to", "DATE", "before this day or hour (default: now)", false},
-    {"--by", "WORDS", "sums by lease,site,node,user,project,queue,account,day,hour",
-     false},
+    {"--by", "WORDS",
+     "sums by lease,site,node,user,project,queue,account,day,hour; with lent", false},
     {"-u", "USER", "of this user's jobs only", false},
     {"-q", "QUEUE", "of jobs of this queue only", false},
     {"-P", "PROJECT", "of jobs of this project only", false},
@@ -197,7 +197,7 @@ static int show_balance(struct call *call, struct msg_query *query)
     const struct columns columns = {table, NULL, NULL,
                                     "no slot time is booked in this period"};
     struct listing listing = {0};
-    query->by = "site";
+    query->by = "site,lent";
     int status = listing_gather(call, query, "lease", &listing);
     if (status == CALL_OK) {
         balance_rows(&listing);

@@ -188,7 +188,7 @@ static int read_month(struct call *call, const char *month, struct msg_query *qu
 
 int cmd_usage_report_run(struct call *call, struct msg_query *query, const char *month)
 {
-    static const char *const by[] = {"lease", "lease,day", "user,project"};
+    static const char *const by[] = {"lease,lent", "lease,day,lent", "user,project"};
     static const char *const lease_keys[] = {"lease", "side", NULL};
     static const char *const user_keys[] = {"side", "user", "project", NULL};
     enum { LEASES, DAYS, USERS, LISTINGS };

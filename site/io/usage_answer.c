@@ -16,6 +16,7 @@
 /* By provider and consumer, and by the leaf of a plan: the lease is
  * "PROVIDER//CONSUMER:/NODE" in the sums, or the parts of it that the sums are by. */
 enum { BY_SITE = 1 << 16, BY_NODE = 1 << 17, BY_PART = BY_SITE | BY_NODE };
+enum { WITH_LENT = 1 << 18 };
 
 static const int by_of[USAGE_WORDS] = {
     [USAGE_WORD_LEASE] = USAGE_BY_LEASE,
@@ -27,6 +28,7 @@ static const int by_of[USAGE_WORDS] = {
     [USAGE_WORD_ACCOUNT] = USAGE_BY_ACCOUNT,
     [USAGE_WORD_DAY] = USAGE_BY_DAY,
     [USAGE_WORD_HOUR] = USAGE_BY_HOUR,
+    [USAGE_WORD_LENT] = WITH_LENT,
 };
 
 enum {
@@ -82,7 +84,8 @@ static void add_to_sums(void *arg, const struct usage_row *row)
     struct answer *answer = arg;
     const struct msg_query *query = answer->query;
     struct usage_row of_sites = *row;
-    if (!page_is_named(row->lease, query->name) ||
+    if ((row->side == USAGE_LENT && (answer->by & WITH_LENT) == 0) ||
+        !page_is_named(row->lease, query->name) ||
         !page_is_named(row->owner.user, query->user) ||
         !page_is_named(row->owner.queue, query->queue) ||
         !page_is_named(row->owner.project, query->project)) {
@@ -216,7 +219,7 @@ static int begin(struct answer *answer, struct usage_store *store, struct err *e
                      &answer->by, err);
     rc = rc == 0 ? usage_store_first_ms(store, &first_ms, err) : rc;
     int lease = (answer->by & BY_PART) != 0 ? USAGE_BY_LEASE : 0;
-    answer->sums = usage_sums_new((answer->by & ~BY_PART) | lease);
+    answer->sums = usage_sums_new((answer->by & ~(BY_PART | WITH_LENT)) | lease);
     answer->next_ms =
         first_ms > answer->from_ms ? first_ms - first_ms % READ_MS : answer->from_ms;
     return rc;
