@@ -306,16 +306,26 @@ void provider_doubt(struct provider *provider, uint64_t commits,
     ledger_doubt(&provider->ledger, commits, effects);
 }
 
-void provider_set_waiting(struct provider *provider, int n_waiting_slots)
+static void set_waiting(struct provider *provider, int *known, int n_slots)
 {
-    if (provider->n_waiting_slots == n_waiting_slots) {
+    if (*known == n_slots) {
         return;
     }
-    provider->n_waiting_slots = n_waiting_slots;
+    *known = n_slots;
     for (int i = 0; i < provider->ledger.count; i++) {
         struct ledger_lease *lease = provider->ledger.items[i];
         lease->is_dirty = lease->is_dirty || !lease->is_ended;
     }
+}
+
+void provider_set_waiting(struct provider *provider, int n_waiting_slots)
+{
+    set_waiting(provider, &provider->n_waiting_slots, n_waiting_slots);
+}
+
+void provider_set_foreign_waiting(struct provider *provider, int n_waiting_slots)
+{
+    set_waiting(provider, &provider->n_foreign_waiting, n_waiting_slots);
 }
 
 /* ------------------------------------------------------------ another scheduler */
@@ -458,7 +468,7 @@ static void fill_state(const struct provider *provider,
         .freeze = lease->is_preparing ? lease->freeze - 1 : lease->freeze,
         .drain = lease->drain,
         .is_drained = lease->is_drained,
-        .provider_waiting = provider->n_waiting_slots,
+        .provider_waiting = provider->n_waiting_slots + provider->n_foreign_waiting,
         .reclaim_policy = lease->terms.reclaim_policy,
         .min_hold_ms = lease->terms.min_hold_ms,
         .lease_term_ms = lease->terms.lease_term_ms,

@@ -126,6 +126,8 @@ void provider_set_used_exclusively(struct provider *provider, const char *host,
 void provider_set_spaces(struct provider *provider, const char *host,
                          const int64_t mib[SPACES]);
 void provider_set_waiting(struct provider *provider, int n_waiting_slots);
+/* Slots that jobs wait for which the site does not know: of another scheduler. */
+void provider_set_foreign_waiting(struct provider *provider, int n_waiting_slots);
 /* How many commits the site's journal has. */
 void provider_set_commits(struct provider *provider, uint64_t commits);
 /* The journal was behind, and is to have so many commits now. STATE tells the broker,

@@ -29,7 +29,7 @@ struct provider {
     const char *withheld;         /* why nothing is lent; NULL: it is */
     bool prepares;                /* provider_set_prepares */
     uint64_t session;             /* with the broker; 0: none, nothing is sent */
-    int n_waiting_slots;
+    int n_waiting_slots, n_foreign_waiting;
     const struct export_plan *plan; /* of the last provider_export; NULL: not known */
     struct ledger ledger;
     struct admitted admitted;

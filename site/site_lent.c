@@ -30,6 +30,11 @@ int site_lent_list(struct site *site, struct arena *arena, struct site_lent **li
     return count;
 }
 
+void site_lent_waiting(struct site *site, int n_slots)
+{
+    provider_set_foreign_waiting(site->provider, n_slots);
+}
+
 void site_lent_held(struct site *site, const char *lease, uint64_t freeze,
                     const char *const *hosts, int n_hosts, int64_t now_ms)
 {

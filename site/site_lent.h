@@ -27,6 +27,8 @@ void site_lent_begin(struct site *site);
  * what is not on disk must not be acted on. Ownership: the arena, and the provider's
  * names until the next event. */
 int site_lent_list(struct site *site, struct arena *arena, struct site_lent **list);
+/* How many slots jobs of the scheduler's own wait for: the site's demand. */
+void site_lent_waiting(struct site *site, int n_slots);
 /* These candidates of the freeze are held. */
 void site_lent_held(struct site *site, const char *lease, uint64_t freeze,
                     const char *const *hosts, int n_hosts, int64_t now_ms);

@@ -385,6 +385,15 @@ static void fail(struct slurm_agent *agent, const struct err *err)
     agent->has_failed = true;
 }
 
+static void list_or_rest(struct slurm_agent *agent)
+{
+    if (agent->n_runs > 0) {
+        agent->next = AGENT_LIST;
+    } else {
+        rest(agent);
+    }
+}
+
 /* The plan is carried out, or is not worth more. */
 static void end_orders(struct slurm_agent *agent)
 {
@@ -392,10 +401,10 @@ static void end_orders(struct slurm_agent *agent)
         (agent->has_changed && agent->n_rounds < SLURM_AGENT_ROUNDS)) {
         agent->n_rounds = agent->is_stale ? 0 : agent->n_rounds;
         agent->next = AGENT_NODES;
-    } else if (agent->n_runs > 0) {
-        agent->next = AGENT_LIST;
+    } else if (agent->n_contracts > 0) {
+        agent->next = AGENT_WAITING;
     } else {
-        rest(agent);
+        list_or_rest(agent);
     }
 }
 
@@ -439,6 +448,11 @@ static void begin_next_step(struct slurm_agent *agent)
         } else {
             end_orders(agent);
         }
+        break;
+    case AGENT_WAITING:
+        slurm_agent_hand_begin(
+            agent, AGENT_WAITING,
+            slurm_job_waiting_command(&agent->command, agent->config.partition));
         break;
     case AGENT_LIST:
         begin_list(agent);
@@ -512,6 +526,19 @@ static int take_answer(struct slurm_agent *agent, enum agent_doing doing,
     return make_plan(agent, err);
 }
 
+static void take_waiting(struct slurm_agent *agent, int rc, const char *text,
+                         struct err *err)
+{
+    int n_cpus;
+    if (rc == 0 && slurm_job_read_waiting(&agent->command, text, agent->config.site,
+                                          &n_cpus, err) == 0) {
+        agent->hands.waiting(agent->hands.arg, n_cpus);
+    } else {
+        fail(agent, err);
+    }
+    list_or_rest(agent);
+}
+
 static void take_list(struct slurm_agent *agent, int rc, const char *text,
                       struct err *err)
 {
@@ -557,6 +584,9 @@ void slurm_agent_done(struct slurm_agent *agent, int rc, const char *text,
         if (rc < 0) {
             slurm_agent_hand_log(agent, LOG_LEVEL_INFO, "Slurm: %s", err.text);
         }
+        break;
+    case AGENT_WAITING:
+        take_waiting(agent, rc, text, &err);
         break;
     case AGENT_LIST:
         take_list(agent, rc, text, &err);

@@ -4,8 +4,9 @@
  * To the site each node looks like a host with a sublet-host
  * (host/exec/exec_session.h): the agent sends HELLO, reports the node's runs and its
  * load, and answers orders. What it does in Slurm are commands, one at a time. A cycle
- * asks by one sinfo, one squeue and one scontrol what there is, and by a second squeue
- * while there are runs. It then orders what slurm_plan.h finds missing, and reads again
+ * asks by one sinfo, one squeue and one scontrol what there is; by another squeue what
+ * waits in Slurm, while something is lent; and by a third one for the site's own runs,
+ * while there are any. It then orders what slurm_plan.h finds missing, and reads again
  * if an order was taken, up to SLURM_AGENT_ROUNDS times. The next cycle begins after
  * `cycle_ms`, give or take a tenth; after one that failed the wait doubles, up to a
  * quarter of the term, so that reservations are renewed in time. New contracts begin a
@@ -100,6 +101,8 @@ struct slurm_hands {
      * one will be. It is called again while the contract has candidates. */
     void (*held)(void *arg, const struct slurm_contract *contract,
                  const char *const *nodes, int n_nodes);
+    /* Jobs of the cluster's own wait for so many CPUs. */
+    void (*waiting)(void *arg, int n_cpus);
     void (*log)(void *arg, enum log_level level, const char *text);
 };
 

@@ -66,6 +66,7 @@ struct slurm_agent {
         AGENT_JOBS,
         AGENT_RESERVATIONS,
         AGENT_PLAN_ORDER,
+        AGENT_WAITING,
         AGENT_LIST,
         AGENT_SUBMIT,
         AGENT_RUN_ORDER,

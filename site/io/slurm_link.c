@@ -126,6 +126,12 @@ static void held(void *arg, const struct slurm_contract *contract,
     }
 }
 
+static void waiting(void *arg, int n_cpus)
+{
+    struct slurm_link *link = arg;
+    site_lent_waiting(link->parts.site, n_cpus);
+}
+
 /* ---------------------------------------------------------------- nodes */
 
 static bool is_same(const struct site_config *config, const struct slurm_nodes *nodes)
@@ -198,6 +204,7 @@ int slurm_link_new(const struct slurm_link_parts *parts, const struct site_setup
         .spool = arena_str(&made->texts, slurm->spool),
         .refresh = refresh,
         .held = held,
+        .waiting = waiting,
         .seen = see,
         .arg = made,
     };

@@ -110,6 +110,12 @@ static void held(void *arg, const struct slurm_contract *contract,
     hosts->setting.held(hosts->setting.arg, contract, nodes, n_nodes);
 }
 
+static void waiting(void *arg, int n_cpus)
+{
+    struct slurm_hosts *hosts = arg;
+    hosts->setting.waiting(hosts->setting.arg, n_cpus);
+}
+
 static void write_log(void *arg, enum log_level level, const char *text)
 {
     (void)arg;
@@ -260,6 +266,7 @@ int slurm_hosts_new(zloop_t *loop, struct shell *shell,
         .read_output = read_output,
         .read_start = read_start,
         .held = held,
+        .waiting = waiting,
         .log = write_log,
     };
     made->agent = slurm_agent_new(&setting->agent, &hands);

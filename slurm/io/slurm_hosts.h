@@ -26,6 +26,7 @@ struct slurm_hosts_setting {
     /* As in slurm_hands. */
     void (*held)(void *arg, const struct slurm_contract *contract,
                  const char *const *nodes, int n_nodes);
+    void (*waiting)(void *arg, int n_cpus);
     /* The cluster was looked at. */
     void (*seen)(void *arg, const struct slurm_nodes *nodes);
     void *arg;

@@ -149,9 +149,16 @@ def story_shares(f):
     return mine
 
 
-def story_home(f, mine):
-    """Nobody of the consumer waits and a job of Slurm's own does: nodes go home, and it
-    starts."""
+def story_demand(mine):
+    """The consumer's nodes are idle, and a job of Slurm's own waits for one of them: they go
+    home by RECLAIM_POLICY = demand."""
+    wait("the own job", lambda: slurm_jobs("-j", mine)[0][1] == "R")
+    run("scancel", mine)
+
+
+def story_home(f):
+    """A drain, after which nothing is reserved, and its end."""
+    mine = own_job("n1")
     f.cli("north", "lease", "drain", LEASE)
     wait("the nodes at home", lambda: reservations() == {})
     wait("the own job", lambda: slurm_jobs("-j", mine)[0][1] == "R")
@@ -224,7 +231,8 @@ def inside_lending():
         wait("the reserved node", lambda: lent() == {"n1"})
         story_one_job(f)
         mine = story_shares(f)
-        story_home(f, mine)
+        story_demand(mine)
+        story_home(f)
         story_controls(f)
         story_run_limit(f)
         story_restart(f)
@@ -298,6 +306,49 @@ def inside_faults():
         fault_reconfigure(f)
         fault_admin(f)
         fault_down(f)
+
+
+def wrap(directory, words):
+    """Slurm's commands in a directory of their own, with these words before each."""
+    os.makedirs(directory, exist_ok=True)
+    for name in ("sinfo", "squeue", "scontrol", "sbatch", "scancel"):
+        path = os.path.join(directory, name)
+        with open(path + ".new", "w") as file:
+            file.write("#!/bin/sh\n%s\nexec /usr/bin/%s \"$@\"\n" % (words, name))
+        os.chmod(path + ".new", 0o755)
+        os.rename(path + ".new", path)
+
+
+def inside_slow():
+    """Each command takes seconds: a hand-over takes longer, and nothing else happens. Then
+    slurmctld is away for longer than a job runs: the job's end comes home all the same."""
+    wait_nodes()
+    with federation() as f:
+        slow = os.path.join(f.dir, "bin")
+        wrap(slow, "sleep 1")
+        with open(f.conf("north")) as file:
+            text = file.read()
+        with open(f.conf("north"), "w") as file:
+            file.write(text.replace("SCHEDULER = slurm", "SCHEDULER = slurm\nSLURM_BIN = " + slow))
+        f.start("broker", "north", "south")
+        jobs = [f.submit("south", "sleep 3600", "-n", "2") for _ in range(2)]
+        f.wait_for("both jobs", lambda: f.n_jobs("south", "RUN") == 2)
+        expect_equal(lent(), {"n1", "n2"}, "both nodes are lent")
+        for job in jobs:
+            f.cli("south", "kill", str(job))
+        for job in jobs:
+            f.wait_state("south", job, "EXIT")
+        mark = os.path.join(f.marks, "away")
+        job = f.submit("south", "while [ ! -e %s ]; do sleep 0.1; done; exit 4" % mark)
+        f.wait_state("south", job, "RUN")
+        wrap(slow, "exit 1")
+        open(mark, "w").close()
+        f.wait_state("south", job, "EXIT")
+        expect_equal(f.job("south", job)["exit_code"], 4, "status")
+        wrap(slow, "")
+        job = f.submit("south", "exit 5")
+        f.wait_state("south", job, "EXIT")
+        expect_equal(f.job("south", job)["exit_code"], 5, "slurmctld is back")
 
 
 def inside_switch():
@@ -418,6 +469,10 @@ def test_faults():
     run_inside(__file__, "faults")
 
 
+def test_slow():
+    run_inside(__file__, "slow")
+
+
 def test_switch():
     run_inside(__file__, "switch")
 
@@ -436,7 +491,7 @@ def test_overrun():
 
 if __name__ == "__main__":
     main_inside({"lending": inside_lending, "faults": inside_faults, "switch": inside_switch,
-                 "borrowing": inside_borrowing, "check": inside_check,
+                 "borrowing": inside_borrowing, "slow": inside_slow, "check": inside_check,
                  "overrun": inside_overrun},
-                [test_lending, test_faults, test_switch, test_borrowing, test_check,
+                [test_lending, test_faults, test_slow, test_switch, test_borrowing, test_check,
                  test_overrun])

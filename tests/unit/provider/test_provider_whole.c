@@ -235,6 +235,18 @@ static void test_hosts_that_are_no_candidates(void **state)
     assert_contract(world, "n1", "");
 }
 
+static void test_who_waits(void **state)
+{
+    struct provider_world *world = *state;
+    provider_set_waiting(world->provider, 3);
+    provider_set_foreign_waiting(world->provider, 4);
+    provider_world_tick(world, 0);
+    assert_int_equal(provider_world_state(world, LEASE)->provider_waiting, 7);
+    provider_set_waiting(world->provider, 0); /* of the site's own pass */
+    provider_world_tick(world, 0);
+    assert_int_equal(provider_world_state(world, LEASE)->provider_waiting, 4);
+}
+
 static void test_what_jobs_do_when_nobody_renews(void **state)
 {
     struct provider_world *world = *state;
@@ -271,6 +283,7 @@ int main(void)
         STORY(test_what_is_never_held),
         STORY(test_a_foreign_job_thaws),
         STORY(test_hosts_that_are_no_candidates),
+        STORY(test_who_waits),
         STORY(test_what_jobs_do_when_nobody_renews),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

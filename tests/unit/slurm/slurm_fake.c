@@ -148,6 +148,12 @@ static void held(void *arg, const struct slurm_contract *contract,
     }
 }
 
+static void waiting(void *arg, int n_cpus)
+{
+    struct slurm_fake *fake = arg;
+    fake->n_waiting = n_cpus;
+}
+
 static void write_log(void *arg, enum log_level level, const char *text)
 {
     (void)arg;
@@ -178,7 +184,9 @@ static const char *answer(struct slurm_fake *fake, const char *words)
         return answer_nodes(fake);
     }
     if (strncmp(words, "squeue", 6) == 0) {
-        return strstr(words, "--user") != NULL ? fake->list : fake->jobs;
+        return strstr(words, "--user") != NULL             ? fake->list
+               : strstr(words, "--states=PENDING") != NULL ? fake->pending
+                                                           : fake->jobs;
     }
     if (strstr(words, "show reservation") != NULL) {
         return fake->reservations[0] != '\0' ? fake->reservations
@@ -356,6 +364,7 @@ struct slurm_fake *slurm_fake_new(const struct slurm_run_record *found)
     struct slurm_fake *fake = mem_alloc(1, sizeof(*fake));
     arena_init(&fake->memory);
     fake->now_ms = FAKE_NOW_MS;
+    fake->pending = "";
     fake->running = fake->held = fake->jobs = fake->reservations = fake->list = "";
     fake->state[0] = fake->state[1] = "idle";
     const struct slurm_hands hands = {
@@ -372,6 +381,7 @@ struct slurm_fake *slurm_fake_new(const struct slurm_run_record *found)
         .read_output = read_output,
         .read_start = read_start,
         .held = held,
+        .waiting = waiting,
         .log = write_log,
     };
     fake->agent = slurm_agent_new(&config, &hands);

@@ -35,8 +35,9 @@ struct slurm_fake {
     /* What squeue and scontrol print; of sinfo the states. */
     const char *state[2];
     int used[2];
-    const char *jobs, *reservations, *list;
-    bool is_away; /* slurmctld does not answer */
+    const char *jobs, *reservations, *list, *pending;
+    int n_waiting; /* as the agent has said */
+    bool is_away;  /* slurmctld does not answer */
     bool fails_sbatch;
 };
 

@@ -437,8 +437,35 @@ static void test_calls_a_minute(void **state)
     slurm_fake_pass(fake, 30000);
     uint64_t before = slurm_agent_count_commands(fake->agent);
     slurm_fake_pass(fake, 20000);
-    /* Two cycles of 15 s at most, each of four questions. */
-    assert_true(slurm_agent_count_commands(fake->agent) - before <= 8);
+    /* Two cycles of 15 s at most, each of five questions. */
+    assert_true(slurm_agent_count_commands(fake->agent) - before <= 10);
+}
+
+static void test_what_waits(void **state)
+{
+    struct slurm_fake *fake = *state;
+    static const struct {
+        const char *reason, *reservation;
+    } jobs[] = {
+        {"Resources", "(null)"},
+        {"Priority", "(null)"},
+        {"ReqNodeNotAvail, Reserved", "(null)"}, /* cut at the width */
+        {"Dependency", "(null)"},
+        {"JobHeldUser", "(null)"},
+        {"BeginTime", "(null)"},
+        {"Resources", RESERVATION}, /* a leased job */
+        {"Resources", "somebodys"},
+    };
+    for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
+        fake->pending =
+            arena_printf(&fake->memory, "%s%-12d|%-24.24s|%-80s|\n", fake->pending,
+                         1 << i, jobs[i].reason, jobs[i].reservation);
+    }
+    reserve(fake);
+    assert_int_equal(fake->n_waiting, 1 + 2 + 4 + 128);
+    fake->pending = "";
+    slurm_fake_pass(fake, 20000);
+    assert_int_equal(fake->n_waiting, 0);
 }
 
 int main(void)
@@ -466,6 +493,7 @@ int main(void)
         STORY(test_a_candidate_that_slurm_has_taken),
         STORY(test_slurmctld_is_away),
         STORY(test_calls_a_minute),
+        STORY(test_what_waits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
