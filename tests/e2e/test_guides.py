@@ -65,6 +65,10 @@ def test_tutorial():
     run_guides(["tutorial.md"], "demo", user="ana")
 
 
+def test_from_lsf():
+    run_guides(["two-sites.md", "from-lsf.md"], "alpha", "beta")
+
+
 def test_standby():
     needs("pg_ctlcluster", "pg_createcluster")
     run_guides(["two-sites.md", "standby.md"], "alpha", "beta", "delta")
@@ -103,5 +107,5 @@ def test_reading_guides():
     expect(any("End Member" in step.command for step in steps), "here-documents are read")
 
 
-main(test_reading_guides, test_tutorial, test_two_sites, test_many_hosts, test_standby, test_slurm,
+main(test_reading_guides, test_tutorial, test_two_sites, test_from_lsf, test_many_hosts, test_standby, test_slurm,
      at_once=2)

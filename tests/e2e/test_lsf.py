@@ -25,6 +25,23 @@ def test_report():
     expect_equal((code, errors), (0, ""), "nothing keeps a site from starting")
 
 
+def test_guide():
+    """What docs/guide/from-lsf.md shows: parts of that report, and the number of parameters
+    of each class."""
+    with open(os.path.join(ROOT, "docs", "guide", "from-lsf.md")) as file:
+        guide = file.read()
+    with open(os.path.join(TREES, "plain.expected")) as expected:
+        report = expected.read()
+    shown = guide[guide.index("LSF configuration in plain"):]
+    for part in shown[:shown.index("```")].split("\n...\n"):
+        expect(part.strip("\n") in report, "in the report: " + part)
+    with open(os.path.join(ROOT, "docs", "lsf-parameters.md")) as file:
+        counts = [line for line in file if line.rstrip().endswith(" |") and line.count("|") == 3]
+    expect(len(counts) > 4, "a table: %r" % counts)
+    for line in counts:
+        expect(line in guide, "in the guide: " + line)
+
+
 def test_harm():
     """What would run jobs to their harm, typing errors and malformed values, all at once."""
     code, text, errors = check(os.path.join(TREES, "harm"))
@@ -81,5 +98,5 @@ def test_large_file():
 
 
 if __name__ == "__main__":
-    main(test_report, test_harm, test_directives, test_daemon_reads_the_tree, test_several_clusters,
+    main(test_report, test_guide, test_harm, test_directives, test_daemon_reads_the_tree, test_several_clusters,
          test_large_file, shared=f)
