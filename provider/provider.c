@@ -446,7 +446,7 @@ static void fill_state(const struct provider *provider,
     for (int i = 0; i < lease->n_hosts; i++) {
         const struct lease_share *entry = &lease->hosts[i];
         hosts[i] = (struct host_split){
-            .host = arena_str(arena, entry->host->name),
+            .host = entry->host->name, /* which lives as long as the provider */
             .n_slots = entry->n_slots,
             .provider = entry->provider,
             .consumer = entry->consumer,
