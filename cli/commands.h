@@ -15,8 +15,8 @@ extern const struct call_option cmd_resize_options[], cmd_submit_options[],
     cmd_resources_queues_options[], cmd_leases_options[], cmd_leases_one_options[],
     cmd_reclaim_delay_options[], cmd_events_options[], cmd_simulate_options[],
     cmd_top_options[], main_version_options[], cmd_resreq_options[], cmd_plan_options[],
-    cmd_hist_options[], cmd_job_group_options[], cmd_usage_options[], cmd_resources_limits_options[],
-    cmd_runs_options[], cmd_slurm_options[];
+    cmd_hist_options[], cmd_job_group_options[], cmd_usage_options[],
+    cmd_resources_limits_options[], cmd_runs_options[], cmd_slurm_options[];
 
 int cmd_submit_run(struct call *call);
 /* The words of a submission: `announce` gives the sentence that is printed about it

@@ -50,7 +50,8 @@ void lsf_page_print(void)
          "`sublet check --lsf DIR` reads the configuration of an LSF cluster and sorts "
          "each parameter by this list. The page is generated from the table that the "
          "check uses (`make docs`).\n\n"
-         "Parameters that work as in LSF are in [configuration.md](configuration.md).\n\n"
+         "Parameters that work as in LSF are in "
+         "[configuration.md](configuration.md).\n\n"
          "| class | parameters and sections |\n|---|---|");
     for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
         printf("| %s | %d |\n", groups[i].heading, count_class(groups[i].class));

@@ -75,8 +75,7 @@ static const struct {
     {"-E", "-En", JOB_FIELD_PRE_EXECS}, {"-Ep", "-Epn", JOB_FIELD_POST_EXECS},
     {"-w", "-wn", JOB_FIELD_DEPEND},    {"-b", "-bn", JOB_FIELD_BEGIN},
     {"-P", "-Pn", JOB_FIELD_PROJECT},   {"-sp", "-spn", JOB_FIELD_PRIORITY},
-    {"-G", "-Gn", JOB_FIELD_GROUP},
-    {"-g", "-gn", JOB_FIELD_JOB_GROUP},
+    {"-G", "-Gn", JOB_FIELD_GROUP},     {"-g", "-gn", JOB_FIELD_JOB_GROUP},
 };
 
 /* What the options change. Both forms of one option contradict each other. */
