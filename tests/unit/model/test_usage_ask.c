@@ -58,7 +58,8 @@ static void test_words(void **state)
     assert_int_equal(usage_ask_by("lease,day", &words, &err), 0);
     assert_int_equal(words, 1 << USAGE_WORD_LEASE | 1 << USAGE_WORD_DAY);
     assert_int_equal(
-        usage_ask_by("site,node,user,queue,project,account,hour", &words, &err), 0);
+        usage_ask_by("site,node,user,queue,project,account,hour,lent", &words, &err),
+        0);
     assert_int_equal(words, (1 << USAGE_WORDS) - 1 -
                                 (1 << USAGE_WORD_LEASE | 1 << USAGE_WORD_DAY));
     static const char *const wrong[] = {"lea",       "leases", "Lease",
