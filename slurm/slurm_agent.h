@@ -53,6 +53,7 @@ struct slurm_agent_config {
 struct slurm_run_files {
     bool is_claimed;  /* its script has begun, or never will */
     int64_t begun_ms; /* 0: it has not begun */
+    int64_t job_id;   /* of Slurm, that took the claim */
     bool has_ended;
     struct slurm_script_end end;
     int64_t out_bytes, err_bytes;

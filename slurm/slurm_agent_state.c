@@ -208,14 +208,39 @@ static void reveal(struct slurm_agent *agent, struct agent_run *run)
     slurm_agent_state_change(run, &waiting);
 }
 
+/* The run's job: the one that has the claim. Before there is one: the first that has
+ * not ended, as slurmctld may know several after it has forgotten one; else the first.
+ */
+static const struct slurm_run *find_job(const struct slurm_agent *agent,
+                                        const struct agent_run *run,
+                                        const struct slurm_run_files *files)
+{
+    struct run_id id = exec_session_id(&run->run);
+    const struct slurm_run *found = NULL;
+    for (int i = 0; i < agent->list.count; i++) {
+        struct slurm_runs one = {.items = &agent->list.items[i], .count = 1};
+        const struct slurm_run *job = slurm_run_find(
+            &one, agent->config.site, &id, slurm_agent_account_of(agent, run));
+        if (job == NULL) {
+            continue;
+        }
+        if (files->begun_ms > 0 && job->job_id == files->job_id) {
+            return job;
+        }
+        bool was_ended = found != NULL && found->state == SLURM_RUN_ENDED;
+        bool has_ended = job->state == SLURM_RUN_ENDED;
+        if (found == NULL || (was_ended && !has_ended) ||
+            (was_ended == has_ended && job->job_id < found->job_id)) {
+            found = job;
+        }
+    }
+    return found;
+}
+
 static void judge(struct slurm_agent *agent, struct agent_run *run)
 {
     struct run_id id = exec_session_id(&run->run);
     struct slurm_run_files files = {.is_claimed = false};
-    const char *account =
-        run->record.account[0] != '\0' ? run->record.account : agent->config.agent;
-    const struct slurm_run *job =
-        slurm_run_find(&agent->list, agent->config.site, &id, account);
     if (run->run.record.phase == RUN_ENDED) {
         return;
     }
@@ -228,6 +253,7 @@ static void judge(struct slurm_agent *agent, struct agent_run *run)
         end_by_itself(agent, run, &files);
         return;
     }
+    const struct slurm_run *job = find_job(agent, run, &files);
     if (job != NULL && job->state != SLURM_RUN_ENDED) {
         run->job_id = job->job_id;
         run->is_uncertain = false;

@@ -278,10 +278,9 @@ static bool take(const char **text, const char *word)
     return is_there;
 }
 
-bool slurm_script_parse_begun(const char *text, int64_t *begun_ms)
+bool slurm_script_parse_begun(const char *text, int64_t *job_id, int64_t *begun_ms)
 {
-    int64_t job;
-    return take_number(&text, &job) && take(&text, " ") &&
+    return take_number(&text, job_id) && take(&text, " ") &&
            take_number(&text, begun_ms) && take(&text, "\n");
 }
 

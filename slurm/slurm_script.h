@@ -37,7 +37,7 @@ int slurm_script_format(struct arena *arena, const struct msg_run_start *start,
                         struct err *err) MUST_CHECK;
 
 /* What the file `begun` says; false: it is incomplete. */
-bool slurm_script_parse_begun(const char *text, int64_t *begun_ms);
+bool slurm_script_parse_begun(const char *text, int64_t *job_id, int64_t *begun_ms);
 
 struct slurm_script_end {
     bool is_pre_exec; /* the job itself never began */

@@ -67,7 +67,7 @@ int cmd_check_run(struct call *call)
     }
     conf_init(&conf, &call->arena);
     daemon_conf_read(&conf, call->operands, call->n_operands);
-    slurm_config_complete(&conf, false);
+    slurm_config_complete(&conf, SLURM_CONFIG_CHECK);
     conf_check(&conf);
     is_broker = broker_config_read(&conf, &broker);
     is_site = site_config_read(&conf, &site);

@@ -114,13 +114,14 @@ static int judge(struct loaded *loaded, struct err *err)
 }
 
 /* Reads and checks a configuration. NULL and an error if something is wrong. */
-static struct loaded *load(char *const *paths, int n_paths, struct err *err)
+static struct loaded *load(char *const *paths, int n_paths, enum slurm_config_use use,
+                           struct err *err)
 {
     struct loaded *loaded = mem_alloc(1, sizeof(*loaded));
     arena_init(&loaded->arena);
     conf_init(&loaded->conf, &loaded->arena);
     daemon_conf_read(&loaded->conf, paths, n_paths);
-    slurm_config_complete(&loaded->conf, true);
+    slurm_config_complete(&loaded->conf, use);
     if (judge(loaded, err) < 0) {
         unload(loaded);
         return NULL;
@@ -171,7 +172,8 @@ static int reload(void *arg, const char *who, struct arena *arena, const char **
 {
     (void)who;
     struct parts *parts = arg;
-    struct loaded *loaded = load(parts->paths, parts->n_paths, err);
+    struct loaded *loaded =
+        load(parts->paths, parts->n_paths, SLURM_CONFIG_RELOAD, err);
     if (loaded == NULL) {
         return err_prefix(err, "nothing is changed");
     }
@@ -508,7 +510,7 @@ static int serve(struct parts *parts)
 static int configure_and_serve(char *const *paths, int n_paths, bool accepts_loss)
 {
     struct err err;
-    struct loaded *loaded = load(paths, n_paths, &err);
+    struct loaded *loaded = load(paths, n_paths, SLURM_CONFIG_START, &err);
     if (loaded == NULL) {
         log_line(LOG_LEVEL_ERROR, "cannot start: %s", err.text);
         return EXIT_FAILURE;

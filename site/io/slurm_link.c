@@ -8,6 +8,7 @@
 
 #include "base/fnv1a.h"
 #include "site/site_lent.h"
+#include "slurm/io/slurm_config.h"
 #include "slurm/io/slurm_hosts.h"
 #include "sys/accounts.h"
 #include "sys/daemon.h"
@@ -25,6 +26,7 @@ struct slurm_link {
     int n_lent;
     uint64_t sum; /* of the contracts that the agent has */
     int64_t reloaded_ms;
+    bool has_kept; /* the nodes, for a reload */
 };
 
 /* ---------------------------------------------------------------- contracts */
@@ -154,8 +156,12 @@ static void see(void *arg, const struct slurm_nodes *nodes)
 {
     struct slurm_link *link = arg;
     int64_t now_ms = daemon_now_ms();
-    if (now_ms - link->reloaded_ms >= RELOAD_MS &&
-        !is_same(&link->setup->config, nodes)) {
+    bool has_changed = !is_same(&link->setup->config, nodes);
+    if (!link->has_kept || has_changed) { /* at the first start there was no SPOOL */
+        slurm_config_keep(link->setup->spool, nodes);
+        link->has_kept = true;
+    }
+    if (has_changed && now_ms - link->reloaded_ms >= RELOAD_MS) {
         link->reloaded_ms = now_ms;
         log_line(LOG_LEVEL_NOTICE,
                  "Slurm has other nodes: the configuration is reloaded");

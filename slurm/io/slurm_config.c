@@ -16,16 +16,15 @@ static const char *text_of(const struct conf_place *site, const char *key)
     return conf_text(site->row, key, "");
 }
 
-static const char *cache_path(const struct conf *conf, const struct conf_place *site)
+static const char *cache_path(struct arena *arena, const char *spool)
 {
-    return arena_printf(conf->arena, "%s/slurm.nodes", text_of(site, "SPOOL"));
+    return arena_printf(arena, "%s/slurm.nodes", spool);
 }
 
-static void write_cache(const struct conf *conf, const struct conf_place *site,
-                        const char *text)
+static void write_cache(struct arena *arena, const char *spool, const char *text)
 {
-    const char *path = cache_path(conf, site);
-    const char *fresh = arena_printf(conf->arena, "%s.new", path);
+    const char *path = cache_path(arena, spool);
+    const char *fresh = arena_printf(arena, "%s.new", path);
     FILE *file = fopen(fresh, "we");
     if (file == NULL) {
         return; /* SPOOL is made later */
@@ -36,10 +35,18 @@ static void write_cache(const struct conf *conf, const struct conf_place *site,
     }
 }
 
+void slurm_config_keep(const char *spool, const struct slurm_nodes *nodes)
+{
+    struct arena arena;
+    arena_init(&arena);
+    write_cache(&arena, spool, slurm_sections_format(&arena, nodes));
+    arena_release(&arena);
+}
+
 /* NULL: there is none. */
 static const char *read_cache(const struct conf *conf, const struct conf_place *site)
 {
-    FILE *file = fopen(cache_path(conf, site), "re");
+    FILE *file = fopen(cache_path(conf->arena, text_of(site, "SPOOL")), "re");
     char *text = NULL;
     long size = 0;
     if (file == NULL) {
@@ -92,7 +99,7 @@ static void judge_settings(struct conf *conf, const struct conf_place *site,
     }
 }
 
-void slurm_config_complete(struct conf *conf, bool keeps)
+void slurm_config_complete(struct conf *conf, enum slurm_config_use use)
 {
     struct conf_place site = {0};
     struct err err;
@@ -110,10 +117,15 @@ void slurm_config_complete(struct conf *conf, bool keeps)
     const struct slurm_child_place place = {.bin = text_of(&site, "SLURM_BIN"),
                                             .conf = text_of(&site, "SLURM_CONF"),
                                             .within_ms = WITHIN_MS};
-    const char *text = ask_nodes(conf, &site, &place, &err);
+    const char *text = use == SLURM_CONFIG_RELOAD ? read_cache(conf, &site) : NULL;
     if (text != NULL) {
-        if (keeps) {
-            write_cache(conf, &site, text);
+        conf_read(conf, "nodes of Slurm", text, strlen(text));
+        return;
+    }
+    text = ask_nodes(conf, &site, &place, &err);
+    if (text != NULL) {
+        if (use != SLURM_CONFIG_CHECK) {
+            write_cache(conf->arena, text_of(&site, "SPOOL"), text);
         }
         judge_settings(conf, &site, &place);
     } else if ((text = read_cache(conf, &site)) != NULL) {

@@ -11,8 +11,15 @@
 
 #include "base/conf/conf.h"
 #include "slurm/io/slurm_child.h"
+#include "slurm/slurm_node.h"
 
-/* `keeps`: the sections are kept in SPOOL for a time when slurmctld does not answer. */
-void slurm_config_complete(struct conf *conf, bool keeps);
+enum slurm_config_use {
+    SLURM_CONFIG_CHECK,  /* asks, and keeps nothing */
+    SLURM_CONFIG_START,  /* asks, and keeps the nodes in SPOOL */
+    SLURM_CONFIG_RELOAD, /* takes the nodes that are kept: a daemon does not wait */
+};
+void slurm_config_complete(struct conf *conf, enum slurm_config_use use);
+/* Keeps these nodes for the next reload, or start. */
+void slurm_config_keep(const char *spool, const struct slurm_nodes *nodes);
 
 #endif

@@ -300,7 +300,7 @@ bool slurm_spool_look(const struct slurm_spool *spool, const struct run_id *run,
         int claim = openat(work, SLURM_SCRIPT_CLAIM, OPEN_DIRECTORY);
         files->is_claimed = claim >= 0 || errno != ENOENT;
         if (claim >= 0 && read_file(claim, "begun", owner, text) &&
-            !slurm_script_parse_begun(text, &files->begun_ms)) {
+            !slurm_script_parse_begun(text, &files->job_id, &files->begun_ms)) {
             files->begun_ms = 0;
         }
         close_any(claim);

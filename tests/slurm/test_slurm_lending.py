@@ -342,6 +342,7 @@ def inside_slow():
         job = f.submit("south", "while [ ! -e %s ]; do sleep 0.1; done; exit 4" % mark)
         f.wait_state("south", job, "RUN")
         wrap(slow, "exit 1")
+        f.cli("north", "reconfig")  # a daemon does not wait for slurmctld
         open(mark, "w").close()
         f.wait_state("south", job, "EXIT")
         expect_equal(f.job("south", job)["exit_code"], 4, "status")

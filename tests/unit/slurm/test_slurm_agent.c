@@ -57,6 +57,7 @@ static void begin(struct slurm_fake *fake, uint64_t attempt)
 {
     slurm_fake_run(fake, attempt)->files.is_claimed = true;
     slurm_fake_run(fake, attempt)->files.begun_ms = fake->now_ms;
+    slurm_fake_run(fake, attempt)->files.job_id = 102;
     slurm_fake_list(fake, 102, "R", 0, attempt, 0);
     slurm_fake_job(fake, 102, RESERVATION, "n1");
     slurm_fake_pass(fake, 2000);
@@ -198,6 +199,21 @@ static void test_slurmctld_forgets_a_run(void **state)
     slurm_fake_pass(fake, 40000);
     ASSERT_SAID("south.1 LOST 0"); /* it may have done its work */
     assert_int_equal(slurm_fake_count(fake, "sbatch"), n_submitted);
+}
+
+static void test_of_several_jobs_the_one_with_the_claim(void **state)
+{
+    struct slurm_fake *fake = *state;
+    run_one(fake);
+    slurm_fake_list(fake, 7, "CA", 15, 1, 0); /* forgotten, known again, cancelled */
+    slurm_fake_list(fake, 200, "PD", 0, 1, 0);
+    slurm_fake_pass(fake, 16000);
+    ASSERT_SAID("south.1 RUNNING 0");
+    fake->list = "";
+    slurm_fake_list(fake, 7, "CA", 15, 1, 0);
+    slurm_fake_list(fake, 102, "TO", 0, 1, 30);
+    slurm_fake_pass(fake, 20000);
+    ASSERT_SAID("south.1 LOST 0");
 }
 
 static void test_sbatch_fails_and_was_heard(void **state)
@@ -479,6 +495,7 @@ int main(void)
         STORY(test_a_signal_ends_it),
         cmocka_unit_test(test_what_slurm_ends),
         STORY(test_slurmctld_forgets_a_run),
+        STORY(test_of_several_jobs_the_one_with_the_claim),
         STORY(test_sbatch_fails_and_was_heard),
         STORY(test_a_kill_before_the_start_takes_the_claim),
         STORY(test_suspended_once_slurm_shows_it),

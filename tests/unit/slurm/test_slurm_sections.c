@@ -179,12 +179,13 @@ static void test_ends(void **state)
 
 static void test_begins(void **state)
 {
-    int64_t begun_ms = 0;
+    int64_t begun_ms = 0, job_id = 0;
     (void)state;
-    assert_true(slurm_script_parse_begun("12 1795512300123\n", &begun_ms));
+    assert_true(slurm_script_parse_begun("12 1795512300123\n", &job_id, &begun_ms));
     assert_int_equal(begun_ms, 1795512300123);
-    assert_false(slurm_script_parse_begun("12 1795", &begun_ms));
-    assert_false(slurm_script_parse_begun(" 1795512300123\n", &begun_ms));
+    assert_int_equal(job_id, 12);
+    assert_false(slurm_script_parse_begun("12 1795", &job_id, &begun_ms));
+    assert_false(slurm_script_parse_begun(" 1795512300123\n", &job_id, &begun_ms));
 }
 
 int main(void)
