@@ -98,6 +98,7 @@ void sim_slurm_run(struct sim_slurm *slurm, const char *const *words,
 
 void sim_slurm_set_saving(struct sim_slurm *slurm, bool is_saving)
 {
+    sim_slurmctld_save(slurm);
     slurm->is_unsaved = !is_saving;
     sim_slurmctld_changed(slurm);
 }

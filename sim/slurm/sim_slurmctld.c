@@ -527,10 +527,10 @@ static void copy_books(struct ctld_books *to, const struct ctld_books *from)
     to->room_jobs = from->n_jobs + 1;
 }
 
-static void save(struct sim_slurm *slurm)
+void sim_slurmctld_save(struct sim_slurm *slurm)
 {
     slurm->save_ms = SIM_SLURM_NEVER;
-    if (!slurm->is_unsaved) {
+    if (slurm->is_up && !slurm->is_unsaved) {
         copy_books(&slurm->saved, &slurm->books);
     }
 }
@@ -541,7 +541,7 @@ void sim_slurmctld_kill(struct sim_slurm *slurm, int64_t down_ms, bool forgets)
         return;
     }
     if (!forgets) {
-        save(slurm);
+        sim_slurmctld_save(slurm);
     }
     slurm->is_up = false;
     slurm->back_ms = slurm->now_ms + down_ms;
@@ -679,7 +679,7 @@ static void step_books(struct sim_slurm *slurm)
         slurm->schedule_ms = slurm->register_ms; /* no node is known to be up */
     }
     if (slurm->save_ms <= slurm->now_ms) {
-        save(slurm);
+        sim_slurmctld_save(slurm);
     }
 }
 

@@ -142,6 +142,8 @@ void sim_slurmctld_lose_node(struct sim_slurm *slurm, int node);
 /* The running job waits again. */
 void sim_slurmctld_requeue(struct sim_slurm *slurm, struct ctld_job *job);
 
+/* Puts the books on disk. */
+void sim_slurmctld_save(struct sim_slurm *slurm);
 void sim_slurmctld_kill(struct sim_slurm *slurm, int64_t down_ms, bool forgets);
 /* All processes on the node are gone. */
 void sim_slurmctld_clear_node(struct sim_slurm *slurm, int node);

@@ -196,6 +196,40 @@ static void administrator(struct bench *bench)
     }
 }
 
+static void trace(void *arg, int64_t now_ms, const char *line)
+{
+    (void)arg;
+    printf("%8.3f %s\n", (double)now_ms / 1000, line);
+}
+
+static void run_for(struct bench *bench, int64_t ms)
+{
+    if (!world_run(bench->world, world_now_ms(bench->world) + ms)) {
+        fail_msg("seed %" PRIu64 ": %s", bench->seed, world_violation(bench->world));
+    }
+}
+
+/* slurmctld is killed, and what it has last on disk is a while old. Mostly a leased job
+ * that waited then has begun, and begins again. */
+static void forget(struct bench *bench)
+{
+    static const char *const waiting[] = {"squeue", "--user",   "guest",   "--states",
+                                          "PD",     "--Format", "JobID:8", NULL};
+    struct sim_slurm *cluster = world_slurm_of(bench->world, NORTH);
+    struct sim_slurm_answer answer = {.output = ""};
+    for (int i = 0; i < 600 && answer.output[0] == '\0'; i++) {
+        if (i % 60 == 0) {
+            submit(bench);
+        }
+        run_for(bench, 500);
+        sim_slurm_run(cluster, waiting, &bench->arena, &answer);
+    }
+    sim_slurm_set_saving(cluster, false);
+    run_for(bench, rng_below(&bench->rng, 20000));
+    sim_slurm_kill(cluster, rng_below(&bench->rng, 10 * MINUTE_MS), true);
+    sim_slurm_set_saving(cluster, true);
+}
+
 static void fault(struct bench *bench)
 {
     struct world *world = bench->world;
@@ -212,7 +246,7 @@ static void fault(struct bench *bench)
                           rng_below(&bench->rng, 2 * MINUTE_MS));
         break;
     case 3:
-        sim_slurm_kill(cluster, rng_below(&bench->rng, 10 * MINUTE_MS), true);
+        forget(bench);
         break;
     case 4:
         sim_slurm_kill(cluster, rng_below(&bench->rng, 10 * MINUTE_MS), false);
@@ -235,19 +269,6 @@ static void fault(struct bench *bench)
 
 /* ---------------------------------------------------------------- worlds */
 
-static void trace(void *arg, int64_t now_ms, const char *line)
-{
-    (void)arg;
-    printf("%8.3f %s\n", (double)now_ms / 1000, line);
-}
-
-static void run_for(struct bench *bench, int64_t ms)
-{
-    if (!world_run(bench->world, world_now_ms(bench->world) + ms)) {
-        fail_msg("seed %" PRIu64 ": %s", bench->seed, world_violation(bench->world));
-    }
-}
-
 static struct world *make_world(struct bench *bench)
 {
     const struct world_options options = {.seed = bench->seed,
@@ -269,6 +290,24 @@ static struct world *make_world(struct bench *bench)
     return world;
 }
 
+/* What the cluster says. */
+static const char *describe(struct bench *bench)
+{
+    static const char *const commands[][6] = {
+        {"sinfo", "--Format", "NodeList:8,StateComplete:40,CPUsState:12", NULL},
+        {"squeue", "--states", "all", "--Format",
+         "JobID:6,StateCompact:4,NodeList:6,Reservation:40,Comment:40", NULL},
+        {"scontrol", "show", "reservation", NULL}};
+    const char *text = "";
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+        struct sim_slurm_answer answer;
+        sim_slurm_run(world_slurm_of(bench->world, NORTH), commands[i], &bench->arena,
+                      &answer);
+        text = arena_printf(&bench->arena, "%s%s", text, answer.output);
+    }
+    return text;
+}
+
 /* What an administrator does once the faults are over. */
 static void calm_down(struct bench *bench)
 {
@@ -287,7 +326,8 @@ static void calm_down(struct bench *bench)
             return;
         }
     }
-    fail_msg("seed %" PRIu64 ": it does not come to an end: %s", bench->seed, reason);
+    fail_msg("seed %" PRIu64 ": it does not come to an end: %s\n%s", bench->seed,
+             reason, describe(bench));
 }
 
 /* How many leased jobs have begun. */
