@@ -11,7 +11,8 @@
  *   taken      TIMEOUT            its own limit, or LOST: its reservation has ended
  *   taken      any other, none    LOST
  *   not taken  none               it is submitted again
- *   not taken  ended              it could not begin */
+ *   not taken  ended              it could not begin
+ *   not taken  held for ever      LOST: its reservation has ended */
 #include "slurm/slurm_agent_parts.h"
 
 #include <signal.h>
@@ -141,7 +142,14 @@ static void end_by_slurm(struct slurm_agent *agent, struct agent_run *run,
     bool is_at_limit =
         run->record.run_limit_ms > 0 && ran_ms >= run->record.run_limit_ms;
     bool is_killed = slurm_agent_is_killed(run);
-    if (!is_claimed && (is_killed || strcmp(code, "CA") == 0)) {
+    if (!is_claimed && strcmp(code, "RD") == 0) {
+        struct run_id id = exec_session_id(&run->run);
+        if (agent->hands.claim(agent->hands.arg, &id)) { /* nobody may release it now */
+            slurm_agent_state_end(
+                agent, run, is_killed ? RUN_END_SIGNALLED : RUN_END_LOST, SIGKILL,
+                agent->now_ms, is_killed ? "" : "its reservation in Slurm has ended");
+        }
+    } else if (!is_claimed && (is_killed || strcmp(code, "CA") == 0)) {
         slurm_agent_state_end(agent, run, is_killed ? RUN_END_SIGNALLED : RUN_END_LOST,
                               SIGKILL, ended_ms,
                               is_killed ? "" : "cancelled in Slurm before it began");

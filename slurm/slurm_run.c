@@ -77,10 +77,11 @@ static bool is_one_of(const char *code, const char *const *codes)
 
 static enum slurm_run_state state_of(const char *code)
 {
-    static const char *const waiting[] = {"PD", "RD", "RF", "RH", "RQ", "SE", NULL};
+    static const char *const waiting[] = {"PD", "RF", "RH", "RQ", "SE", NULL};
     static const char *const stopped[] = {"S", "ST", NULL};
-    static const char *const ended[] = {"BF", "CA",  "CD", "DL", "F",
-                                        "NF", "OOM", "PR", "TO", NULL};
+    /* RD: it waited when its reservation ended, and is held for ever. */
+    static const char *const ended[] = {"BF",  "CA", "CD", "DL", "F", "NF",
+                                        "OOM", "PR", "RD", "TO", NULL};
     return is_one_of(code, waiting)   ? SLURM_RUN_WAITING
            : is_one_of(code, stopped) ? SLURM_RUN_STOPPED
            : is_one_of(code, ended)   ? SLURM_RUN_ENDED
@@ -103,7 +104,7 @@ static int read_times(const char *const *cells, struct slurm_run *run, struct er
     if (run->state != SLURM_RUN_WAITING && cells[START][0] != '\0') {
         rc = read_number(cells, START, INT64_MAX, &run->start_s, err);
     }
-    if (rc == 0 && run->state == SLURM_RUN_ENDED) {
+    if (rc == 0 && run->state == SLURM_RUN_ENDED && cells[END][0] != '\0') {
         rc = read_number(cells, END, INT64_MAX, &run->end_s, err);
     }
     return rc;

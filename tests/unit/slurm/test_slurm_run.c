@@ -81,6 +81,11 @@ static void test_states(void **state)
          1795512308,
          0},
         {{"4", "PD", "nobody", "0", "N/A", "N/A", ours}, SLURM_RUN_WAITING, 0, 0, 0},
+        {{"4", "RD", "nobody", "0", "N/A", "N/A", ours}, /* held for ever */
+         SLURM_RUN_ENDED,
+         0,
+         0,
+         0},
         {{"4", "PD", "nobody", "0", "1795512999", "N/A", ours}, /* expected */
          SLURM_RUN_WAITING,
          0,
