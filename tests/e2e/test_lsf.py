@@ -59,6 +59,26 @@ def test_directives():
     expect_equal(code, 1, "errors")
 
 
+def test_lines_of_another_system():
+    """Ends of lines as in CR LF, and comments in Latin-1, change nothing in the report."""
+    folder = tempfile.mkdtemp()
+    try:
+        tree = os.path.join(folder, "plain")
+        shutil.copytree(os.path.join(TREES, "plain"), tree)
+        for path, _, names in os.walk(tree):
+            for name in names:
+                with open(os.path.join(path, name), "rb") as file:
+                    lines = file.read().split(b"\n")
+                with open(os.path.join(path, name), "wb") as file:
+                    file.write(b"\r\n".join(lines) + b"# f\xfcr alle\r\n")
+        code, text, errors = check(tree)
+        with open(os.path.join(TREES, "plain.expected")) as expected:
+            expect_equal(text.replace(folder + "/", ""), expected.read(), "the report")
+        expect_equal((code, errors), (0, ""), "nothing keeps a site from starting")
+    finally:
+        shutil.rmtree(folder)
+
+
 def test_daemon_reads_the_tree():
     """A site starts on the tree, with a file of its own for section Site."""
     tree = os.path.join(f.dir, "lsf")
@@ -98,5 +118,6 @@ def test_large_file():
 
 
 if __name__ == "__main__":
-    main(test_report, test_guide, test_harm, test_directives, test_daemon_reads_the_tree, test_several_clusters,
-         test_large_file, shared=f)
+    main(test_report, test_guide, test_harm, test_directives,
+         test_lines_of_another_system, test_daemon_reads_the_tree,
+         test_several_clusters, test_large_file, shared=f)
