@@ -197,7 +197,6 @@ static bool read_duration(struct reading *reading, const char *name, int64_t *ms
             conf_parse_duration(cell->value, key->unit_ms, ms, NULL) == ERR_NONE);
 }
 
-/* Prices and quotas of a pool are those of its nodes. */
 static bool read_price(struct reading *reading)
 {
     struct export_terms *terms = &reading->policy->terms;
@@ -207,8 +206,8 @@ static bool read_price(struct reading *reading)
     int n_hours = 0;
     if (first != NULL && reading->policy->shares.is_pool) {
         COMPLAIN(reading, first,
-                 "%s is not allowed with a pool in DISTRIBUTION, expected it in the "
-                 "PlanNode sections of the broker",
+                 "%s is not supported for slots of a pool yet, expected sites in "
+                 "DISTRIBUTION",
                  first->key);
         return false;
     }
