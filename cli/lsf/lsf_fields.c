@@ -36,7 +36,7 @@ static const struct lsf_field jobs[] = {
     FIELD("resize_notification_command", "resize_cmd", 27, "RESIZE_NOTIFICATION_COMMAND", "resize_notify", text),
     FIELD("pids", NULL, 20, "PIDS", "", text),
     FIELD("exit_code", NULL, 10, "EXIT_CODE", "exit_code", plain),
-    FIELD("exit_reason", NULL, 50, "EXIT_REASON", "exit_reason", text),
+    FIELD("exit_reason", NULL, 50, "EXIT_REASON", "reason", exit_reason),
     FIELD("interactive", NULL, 11, "INTERACTIVE", "interactive", yes),
     FIELD("from_host", NULL, 11, "FROM_HOST", "", from_host),
     FIELD("first_host", NULL, 11, "FIRST_HOST", "hosts", first_host),

@@ -295,3 +295,25 @@ const char *lsf_format_bool(struct arena *arena, const json_t *row, const char *
     (void)arena;
     return json_is_true(columns_find(row, path)) ? "Yes" : "No";
 }
+
+/* "TERM_RUNLIMIT: ..." as the site has it; who ended the job, in LSF's words. */
+const char *lsf_format_exit_reason(struct arena *arena, const json_t *row,
+                                   const char *path)
+{
+    static const char killed[] = "killed by ";
+    const char *reason = lsf_format_get(row, path);
+    (void)arena;
+    if (strcmp(lsf_format_get(row, "state"), "EXIT") != 0) {
+        return "";
+    }
+    if (strncmp(reason, killed, strlen(killed)) == 0) {
+        const char *user = lsf_format_get(row, "user");
+        const char *by = reason + strlen(killed);
+        size_t length = strlen(user);
+        bool is_owner =
+            strncmp(by, user, length) == 0 && (by[length] == ' ' || by[length] == '\0');
+        return is_owner ? "TERM_OWNER: job killed by owner"
+                        : "TERM_ADMIN: job killed by root or LSF administrator";
+    }
+    return strncmp(reason, "TERM_", 5) == 0 ? reason : "";
+}

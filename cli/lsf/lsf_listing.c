@@ -390,7 +390,7 @@ int lsf_listing_id(struct call *call)
     }
     if (status == CALL_OK) {
         gethostname(host, sizeof(host) - 1);
-        printf("Sublet %s, with the commands of LSF 10.1\n\nMy cluster name is %s\n"
+        printf("Commands of LSF 10.1.0, of Sublet %s\n\nMy cluster name is %s\n"
                "My master name is %s\n",
                SUBLET_VERSION, site, host);
         status = call_finish_output();

@@ -72,12 +72,25 @@ static bool is_in_job_group(const json_t *row, const void *group)
     return path[0] != '\0' && job_group_contains(group, path);
 }
 
+static bool is_in_state(const json_t *row, const void *word)
+{
+    static const struct {
+        const char *word, *states;
+    } words[] = {{"run", "RUN"}, {"pend", "PEND PSUSP"}, {"susp", "SSUSP USUSP"}};
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (strcmp(words[i].word, word) == 0) {
+            return is_listed(lsf_format_get(row, "state"), words[i].states);
+        }
+    }
+    return false;
+}
+
 static const struct {
     const char *option;
     listing_keep_fn keep;
 } filters[] = {{"-J", is_named},       {"-q", is_in_queue},         {"-m", is_on_host},
                {"-P", is_of_project},  {"-app", is_of_application}, {"-G", is_of_group},
-               {"-g", is_in_job_group}};
+               {"-stat", is_in_state}, {"-g", is_in_job_group}};
 enum { FILTERS = sizeof(filters) / sizeof(filters[0]) };
 
 static bool has_filter(const struct call *call)
@@ -170,8 +183,8 @@ int lsf_select_rows(struct call *call, int first, bool with_ended,
 
 int lsf_select_jobs(struct call *call, int first)
 {
-    bool is_all =
-        call->n_operands == first + 1 && strcmp(call->operands[first], "0") == 0;
+    bool is_all = call_has(call, "-stat") || (call->n_operands == first + 1 &&
+                                              strcmp(call->operands[first], "0") == 0);
     bool has_ids = names_jobs(call, first);
     struct listing listing = {0};
     int n_missing;

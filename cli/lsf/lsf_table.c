@@ -246,22 +246,22 @@ static const struct lsf_option bkill_options[] = {
     FLAG("-l", "the names of signals"),
     SKIP("-b", NULL, "many jobs at once are fast already"),
     NOT("-r", NULL, "a job whose host is away is forgotten by sublet runs --end; use bkill"),
-    NOT("-stat", "STATE", "use bkill -q, -J or the ids that bjobs prints"),
-    NOT("-C", "REASON", "reasons of users are not kept"),
+    TAKE("-stat", "STATE", "all jobs in this state: run, pend or susp"),
+    NOTE("-C", "REASON", "reasons of users are not kept"),
     NOT("-d", NULL, "jobs are not set to DONE; use bkill"),
     END,
 };
 
 static const struct lsf_option select_options[] = {
     SELECTION,
-    NOT("-C", "REASON", "reasons of users are not kept"),
+    NOTE("-C", "REASON", "reasons of users are not kept"),
     END,
 };
 
 static const struct lsf_option bstop_options[] = {
     SELECTION,
     FLAG("-a", "jobs in all states; bstop 0 means all of yours in any case"),
-    NOT("-C", "REASON", "reasons of users are not kept"),
+    NOTE("-C", "REASON", "reasons of users are not kept"),
     END,
 };
 

@@ -139,7 +139,8 @@ def test_nextflow():
     with open(os.path.join(cwd, ".command.run"), "w") as file:
         file.write("#!/bin/bash\n#BSUB -o %s/.command.log\n#BSUB -q normal\n#BSUB -n 2\n"
                    "#BSUB -R \"span[hosts=1]\"\n#BSUB -W 01:30\n#BSUB -M 524288\n"
-                   "#BSUB -J nf-align_(1)\nNXF=(a b)\necho ${NXF[1]}\n"
+                   "#BSUB -R \"select[mem>=64] rusage[mem=64]\"\n"
+                   "#BSUB -R \"select[tmp>=1] rusage[tmp=1]\"\n#BSUB -J nf-align_(1)\nNXF=(a b)\necho ${NXF[1]}\n"
                    "until test -e %s/go; do sleep 0.1; done\n" % (cwd, cwd))
     submitted = sh("bsub < .command.run", cwd, code=0)
     match = re.fullmatch(r"Job <(\d+)> is submitted to queue <normal>\.\n", submitted)
@@ -155,10 +156,16 @@ def test_nextflow():
     got = sh("bjobs -o \"JOBID STAT SUBMIT_TIME delimiter=','\" " + job, cwd, code=0)
     expect(re.fullmatch(r"JOBID,STAT,SUBMIT_TIME\n%s,RUN,\w+ [ \d]\d \d\d:\d\d\n" % job,
                         got), got)
-    sh("bkill %s" % job, cwd, code=0)
+    other = sh("bsub true", cwd).split("<")[1].split(">")[0]
+    sh("bwait -w 'ended(%s)'" % other, cwd, code=0)
+    killed = sh("bkill %s %s" % (other, job), cwd, code=255)  # as LSF: one has finished
+    expect_equal(killed, "Job <%s>: Job has already finished\nJob <%s> is being terminated\n"
+                 % (other, job), "a line for each")
     f.wait_for("its end", lambda: sh("bjobs -noheader -o stat " + job, cwd).strip() == "EXIT")
     with open(os.path.join(cwd, ".command.log")) as log:
-        expect("b\n" in log.read(), "the script ran in bash")
+        text = log.read()
+    expect("b\n" in text, "the script ran in bash")
+    expect("\nExited by signal " in text, "the report of its end: " + text)
 
 
 def test_snakemake():
