@@ -283,6 +283,13 @@ static void held(void *arg, const struct slurm_contract *contract,
     }
 }
 
+static void waiting(void *arg, int n_cpus)
+{
+    struct world_slurm *slurm = arg;
+    site_lent_waiting(slurm->world->sites[slurm->site].site, n_cpus);
+    slurm->world->batches[slurm->site + 1].is_open = true;
+}
+
 static void log_text(void *arg, enum log_level level, const char *text)
 {
     const struct world_slurm *slurm = arg;
@@ -425,6 +432,7 @@ void world_slurm_start(struct world *world, int site)
                                       .read_output = read_output,
                                       .read_start = read_start,
                                       .held = held,
+                                      .waiting = waiting,
                                       .log = log_text};
     const char **names = mem_alloc((size_t)config->n_hosts + 1, sizeof(*names));
     slurm->agent = slurm_agent_new(&setting, &hands);
