@@ -109,7 +109,8 @@ const char *lsf_format_long_time(struct arena *arena, int64_t seconds);
 extern const struct lsf_listing lsf_fields_jobs, lsf_fields_hosts, lsf_fields_queues,
     lsf_fields_users, lsf_fields_load, lsf_fields_lshosts, lsf_fields_apps,
     lsf_fields_job_groups, lsf_fields_hist, lsf_fields_limits, lsf_fields_shared,
-    lsf_fields_groups, lsf_fields_host_groups, lsf_fields_units, lsf_fields_resources;
+    lsf_fields_values, lsf_fields_groups, lsf_fields_host_groups, lsf_fields_units,
+    lsf_fields_resources;
 
 /* ---- lsf_select.c: which jobs are meant */
 

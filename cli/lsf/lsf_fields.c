@@ -230,6 +230,13 @@ static const struct lsf_field shared[] = {
     END,
 };
 
+static const struct lsf_field values[] = {
+    FIELD("resource", NULL, 24, "RESOURCE", "resource", text),
+    FIELD("value", NULL, 20, "VALUE", "value", plain),
+    FIELD("location", NULL, 30, "LOCATION", "location", text),
+    END,
+};
+
 static const struct lsf_field job_groups[] = {
     FIELD("group_name", NULL, 18, "GROUP_NAME", "group", text),
     FIELD("njobs", NULL, 7, "NJOBS", "njobs", count),
@@ -300,6 +307,8 @@ const struct lsf_listing lsf_fields_hist = {"bhist", "JOBS", hist,
 const struct lsf_listing lsf_fields_limits = {"blimits", "LIMITS", limits,
     "name users queues hosts projects slots:-8 mem:-12 tmp:-12 swp:-12 jobs:-8 resources",
     "No resource usage found."};
+const struct lsf_listing lsf_fields_values = {"lsload", "RESOURCES", values,
+    "resource:24 value:-20 location:=30", "No such resource has a value."};
 const struct lsf_listing lsf_fields_shared = {"bhosts", "RESOURCES", shared,
     "resource total:-12 reserved:-12 location:=30", "No shared resources defined."};
 const struct lsf_listing lsf_fields_apps = {"bapp", "APPS", apps,

@@ -106,8 +106,69 @@ static void take_first(struct call *call, struct listing *listing)
     }
 }
 
+static bool is_operand(const struct call *call, const char *word)
+{
+    for (int i = 0; i < call->n_operands; i++) {
+        if (strcmp(call->operands[i], word) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A row for each value of section Resource, by resource and then by host. */
+static json_t *list_values(const struct call *call, const json_t *hosts)
+{
+    json_t *names = json_object(), *rows = json_array(), *unused;
+    const json_t *host;
+    const char *name;
+    size_t i;
+    json_array_foreach(hosts, i, host)
+    {
+        const json_t *load = json_object_get(host, "load");
+        json_object_update_missing(names, json_object_get(host, "values"));
+        json_object_update_missing(names, json_object_get(load, "resources"));
+    }
+    json_object_foreach(names, name, unused)
+    {
+        json_array_foreach(hosts, i, host)
+        {
+            const json_t *load = json_object_get(host, "load");
+            json_t *value = json_object_get(json_object_get(host, "values"), name);
+            if (value == NULL) {
+                value = json_object_get(json_object_get(load, "resources"), name);
+            }
+            if (value != NULL && (call->n_operands == 0 || is_operand(call, name))) {
+                json_array_append_new(rows, json_pack("{s:s, s:O, s:s}", "resource",
+                                                      name, "value", value, "location",
+                                                      lsf_format_get(host, "host")));
+            }
+        }
+    }
+    json_decref(names);
+    return rows;
+}
+
+/* lsload -s: the operands are names of resources. */
+static int show_values(struct call *call)
+{
+    struct listing listing = {0};
+    struct msg_query query = listing_query(QUERY_HOSTS);
+    int status = listing_get(call, &query, &listing);
+    if (status == CALL_OK) {
+        json_t *rows = list_values(call, listing.rows);
+        status = lsf_print_rows(call, &lsf_fields_values, rows);
+        json_decref(rows);
+    }
+    listing_free(&listing);
+    return status;
+}
+
 int lsf_listing_load(struct call *call)
 {
+    if (call_has(call, "-s")) {
+        return show_values(call);
+    }
     struct msg_query query = listing_query(QUERY_LOAD);
     query.res_req = call_text(call, "-R");
     return show_layout(call, &query, "Host", take_first, &lsf_fields_load,

@@ -391,7 +391,7 @@ static const struct lsf_option lsload_options[] = {
     SKIP("-E", NULL, "run queues are not scaled"),
     SKIP("-cname", NULL, "there is one cluster"),
     NOT("-I", "NAMES", "use lsload -o"),
-    NOT("-s", NULL, "use lsload -l, or bhosts -s"),
+    FLAG("-s", "values of section Resource on each host; operands name resources"),
     NOT("-gpu", NULL, NO_GPU),
     NOT("-gpuload", NULL, NO_GPU),
     END,

@@ -25,6 +25,15 @@ HOST_NAME MXJ type model RESOURCES
 n1 48 X86_64 EPYC (linux)
 n2 48 X86_64 EPYC (linux)
 End Host
+Begin Resource
+RESOURCENAME TYPE
+linux Boolean
+os_version String
+End Resource
+Begin ResourceMap
+RESOURCENAME LOCATION
+os_version (4.2@[n1] 4.0@[n2])
+End ResourceMap
 Begin HostGroup
 GROUP_NAME GROUP_MEMBER
 both (n1 n2)
