@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum {
-    FIRST_CAPACITY = 16,
+    FIRST_CAPACITY = 4,
     /* A larger array, after a burst such as all leases of a federation, is freed. */
     REUSED_CAPACITY_MAX = 4096,
 };
