@@ -76,7 +76,8 @@ static void test_every_kind_comes_back_in_the_order_of_kinds(void **state)
     running.job_state.n_hosts = 2;
     running.job_state.start_ms = 1;
     running.job_state.end_ms = 2;
-    running.job_state.control = (struct run_control){3, CONTROL_SIGNAL, 10, false, 0};
+    running.job_state.control =
+        (struct run_control){.number = 3, .action = CONTROL_SIGNAL, .signal = 10};
     running.job_state.exit = journal_rows_exit();
     running.job_state.reason = "on \"n1\"";
     running.job_state.queue = "night";
@@ -108,7 +109,7 @@ static void test_every_kind_comes_back_in_the_order_of_kinds(void **state)
     lent.run.spec = &spec;
     lent.run.token = UINT64_MAX - 1;
     lent.run.end_by_ms = 1700000009000;
-    lent.run.control = (struct run_control){4, CONTROL_SUSPEND, 0, false, 0};
+    lent.run.control = (struct run_control){.number = 4, .action = CONTROL_SUSPEND};
     lent.run.exit = journal_rows_exit();
     const struct row rows[] = {
         {.kind = ROW_COUNTER, .counter = {"attempt", 12}},
@@ -327,7 +328,8 @@ static struct row full_state(uint64_t id, int index)
     row.job_state.n_hosts = 2;
     row.job_state.start_ms = 1;
     row.job_state.end_ms = 2;
-    row.job_state.control = (struct run_control){3, CONTROL_SUSPEND, 10, false, 0};
+    row.job_state.control =
+        (struct run_control){.number = 3, .action = CONTROL_SUSPEND, .signal = 10};
     row.job_state.exit = journal_rows_exit();
     row.job_state.reason = "why";
     row.job_state.queue = "other";
