@@ -347,6 +347,7 @@ static int make_plan(struct slurm_agent *agent, struct err *err)
         return rc;
     }
     agent->known = answers;
+    agent->known_ms = agent->jobs_ms;
     agent->uses =
         slurm_use_count(arena, &terms, answers, slurm_agent_state_is_job, agent);
     slurm_agent_state_find_intruders(agent, arena);
@@ -436,6 +437,7 @@ static void begin_next_step(struct slurm_agent *agent)
                                slurm_node_command(arena, agent->config.partition));
         break;
     case AGENT_JOBS:
+        agent->jobs_ms = agent->now_ms;
         slurm_agent_hand_begin(agent, AGENT_JOBS, slurm_job_command(arena));
         break;
     case AGENT_RESERVATIONS:

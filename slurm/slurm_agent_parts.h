@@ -79,6 +79,7 @@ struct slurm_agent {
     struct slurm_runs list;
     int64_t list_ms, list_began_ms; /* when runs are listed next; when they were */
     int n_lists;                    /* since the last order: the wait grows */
+    int64_t jobs_ms, known_ms; /* when jobs were last asked for, and those of `known` */
     int64_t *intruders;
     int n_intruders;
     int64_t now_ms, cycle_ms; /* when the next cycle begins */

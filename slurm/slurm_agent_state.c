@@ -9,7 +9,7 @@
  *   claim      job                verdict
  *   taken      cancelled          it was killed from outside
  *   taken      TIMEOUT            its own limit, or LOST: its reservation has ended
- *   taken      any other, none    LOST
+ *   taken      any other, none    LOST; "none" also among the jobs of all accounts
  *   not taken  none               it is submitted again
  *   not taken  ended              it could not begin
  *   not taken  held for ever      LOST: its reservation has ended */
@@ -245,6 +245,24 @@ static const struct slurm_run *find_job(const struct slurm_agent *agent,
     return found;
 }
 
+/* The list is that of some accounts, and squeue prints an empty one if the name service
+ * does not know them for a moment. Jobs of all accounts that have nodes were read
+ * since, and the run's job is not among them. */
+static bool has_no_nodes(const struct slurm_agent *agent, const struct agent_run *run,
+                         const struct slurm_run_files *files)
+{
+    if (agent->known == NULL || agent->known_ms < run->absent_ms) {
+        return false;
+    }
+    const struct slurm_jobs *jobs = &agent->known->jobs;
+    for (int i = 0; i < jobs->count; i++) {
+        if (jobs->items[i].id == files->job_id) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void judge(struct slurm_agent *agent, struct agent_run *run)
 {
     struct run_id id = exec_session_id(&run->run);
@@ -285,8 +303,10 @@ static void judge(struct slurm_agent *agent, struct agent_run *run)
     if (job != NULL) {
         end_by_slurm(agent, run, job, files.is_claimed);
     } else if (files.is_claimed) {
-        slurm_agent_state_end(agent, run, RUN_END_LOST, 0, agent->now_ms,
-                              "slurmctld does not know it");
+        if (has_no_nodes(agent, run, &files)) {
+            slurm_agent_state_end(agent, run, RUN_END_LOST, 0, agent->now_ms,
+                                  "slurmctld does not know it");
+        }
     } else {
         run->job_id = 0; /* it never began: it is submitted again */
         run->is_uncertain = false;

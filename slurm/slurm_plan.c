@@ -469,6 +469,15 @@ static bool is_reserved(const struct planner *planner, const struct plan_node *n
            is_same_users(reservation->read->users, wanted_users(planner, reservation));
 }
 
+/* "idle" and reserved. Slurm may have planned a job for the node, as "planned" says: it
+ * cannot start there while the reservation lasts. */
+static bool is_idle_reserved(const char *state)
+{
+    return strcmp(state, "idle+reserved") == 0 ||
+           strcmp(state, "idle+reserved+planned") == 0 ||
+           strcmp(state, "idle+planned+reserved") == 0;
+}
+
 static void judge(struct planner *planner, int contract)
 {
     const struct slurm_contract *terms = &planner->contracts[contract];
@@ -484,7 +493,7 @@ static void judge(struct planner *planner, int contract)
         const struct plan_node *node = find_node(planner, terms->held[i]);
         standing->is_held[i] = node != NULL && is_reserved(planner, node, true) &&
                                node->n_jobs == 0 && node->node->used_cpus == 0 &&
-                               strcmp(node->node->state, "idle+reserved") == 0;
+                               is_idle_reserved(node->node->state);
     }
 }
 

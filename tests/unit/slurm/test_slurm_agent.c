@@ -201,6 +201,23 @@ static void test_slurmctld_forgets_a_run(void **state)
     assert_int_equal(slurm_fake_count(fake, "sbatch"), n_submitted);
 }
 
+/* squeue --user prints nothing, and ends with 0, if the account is not known for a
+ * moment: the job runs on. */
+static void test_a_name_service_that_is_away(void **state)
+{
+    struct slurm_fake *fake = *state;
+    run_one(fake);
+    fake->list = "";
+    slurm_fake_pass(fake, 120000);
+    ASSERT_SAID("south.1 RUNNING 0");
+    slurm_fake_list(fake, 102, "R", 0, 1, 0);
+    slurm_fake_pass(fake, 20000);
+    ASSERT_SAID("south.1 RUNNING 0");
+    fake->list = fake->jobs = "";
+    slurm_fake_pass(fake, 40000);
+    ASSERT_SAID("south.1 LOST 0");
+}
+
 static void test_of_several_jobs_the_one_with_the_claim(void **state)
 {
     struct slurm_fake *fake = *state;
@@ -407,8 +424,8 @@ static void test_a_candidate_is_held_when_it_is_idle_and_reserved(void **state)
     assert_string_equal(fake->held, "");
     slurm_fake_reserve(fake, "sublet_north_p_south_e2", "n2", "root");
     slurm_fake_pass(fake, 20000);
-    assert_string_equal(fake->held, ""); /* its state is "idle" */
-    fake->state[N2] = "idle+reserved";
+    assert_string_equal(fake->held, "");       /* its state is "idle" */
+    fake->state[N2] = "idle+reserved+planned"; /* for a job of a user that waits */
     slurm_fake_pass(fake, 5000);
     assert_string_equal(fake->held, "p south 1: n2");
 }
@@ -495,6 +512,7 @@ int main(void)
         STORY(test_a_signal_ends_it),
         cmocka_unit_test(test_what_slurm_ends),
         STORY(test_slurmctld_forgets_a_run),
+        STORY(test_a_name_service_that_is_away),
         STORY(test_of_several_jobs_the_one_with_the_claim),
         STORY(test_sbatch_fails_and_was_heard),
         STORY(test_a_kill_before_the_start_takes_the_claim),
