@@ -646,7 +646,7 @@ const struct lsf_key lsf_keys[] = {
     IGNORED("LSB_SSH_XFORWARD_CMD", "X11 is not forwarded to jobs"),
     UNSUPPORTED("LSB_START_EBROKERD", CONNECTOR),
     UNSUPPORTED("LSB_START_MPS", GPU),
-    DIFFERS("LSB_STDOUT_DIRECT", "output is always written to its file while the job runs, as with Y"),
+    IGNORED("LSB_STDOUT_DIRECT", "output is always written to its file while the job runs, as with Y"),
     UNSUPPORTED("LSB_STOP_IGNORE_IT", "an idle host does not keep a job from being suspended"),
     IGNORED("LSB_SUB_COMMANDNAME", LSF_COMMANDS),
     IGNORED("LSB_SUBK_SHOW_EXEC_HOST", LSF_COMMANDS),

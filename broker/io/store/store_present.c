@@ -10,10 +10,19 @@
 
 static const char put_lease_sql[] =
     "INSERT INTO present_lease (lease, status, reclaim_delay_s, next_rebalance_at,"
-    " reason, interactive, behind_epoch) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-static const char *const lease_paths[] = {
-    "id",     "status",      "reclaim_delay_s", "next_rebalance_at",
-    "reason", "interactive", "behind_epoch",    NULL};
+    " reason, interactive, behind_epoch, price, hours, hours_used)"
+    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+static const char *const lease_paths[] = {"id",
+                                          "status",
+                                          "reclaim_delay_s",
+                                          "next_rebalance_at",
+                                          "reason",
+                                          "interactive",
+                                          "behind_epoch",
+                                          "price",
+                                          "hours",
+                                          "hours_used",
+                                          NULL};
 
 static const char put_site_sql[] =
     "INSERT INTO present_site (site, roles, status, slots_own, slots_used, slots_lent,"
