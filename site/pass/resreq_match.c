@@ -66,7 +66,8 @@ static struct resreq_local local_host(const struct resreq_cache *cache)
         host++;
     }
     host = host < config->n_hosts ? host : 0;
-    bool has_hosts = config->n_hosts > 0;
+    /* Nodes of Slurm run no own jobs, and have no type. */
+    bool has_hosts = config->n_hosts > 0 && !config->is_slurm;
     return (struct resreq_local){
         .type = has_hosts ? resource_table_text(table, host, RESOURCE_TYPE) : "",
         .model = has_hosts ? resource_table_text(table, host, RESOURCE_MODEL) : "",
