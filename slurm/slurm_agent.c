@@ -17,11 +17,11 @@
 enum { HOLD_AGAIN_MS = 1000 };
 
 struct slurm_agent *slurm_agent_new(const struct slurm_agent_config *config,
-                                    const struct slurm_hands *hands)
+                                    const struct slurm_agent_io *io)
 {
     struct slurm_agent *agent = mem_alloc(1, sizeof(*agent));
     *agent = (struct slurm_agent){
-        .config = *config, .hands = *hands, .list_ms = INT64_MAX, .cycle_ms = 0};
+        .config = *config, .io = *io, .list_ms = INT64_MAX, .cycle_ms = 0};
     rng_init(&agent->rng, config->seed);
     arena_init(&agent->contracts_arena);
     arena_init(&agent->arenas[0]);
@@ -213,11 +213,11 @@ static void send_to_site(struct slurm_agent *agent, const struct agent_node *nod
     if (msg->kind == MSG_HOST_LOAD) {
         fill_load(agent, node, &filled.host_load);
     } else if (msg->kind == MSG_RUN_FOUND &&
-               !agent->hands.read_start(agent->hands.arg, &msg->run_start.run,
-                                        &filled.run_start, &agent->effects.arena)) {
+               !agent->io.read_start(agent->io.arg, &msg->run_start.run,
+                                     &filled.run_start, &agent->effects.arena)) {
         return;
     }
-    agent->hands.send(agent->hands.arg, node->name, &filled);
+    agent->io.send(agent->io.arg, node->name, &filled);
 }
 
 /* Carries out what a session's step has asked for. Orders about runs may add more. */
@@ -226,8 +226,8 @@ static void carry_out(struct slurm_agent *agent, struct agent_node *node)
     for (int i = 0; i < agent->effects.count; i++) {
         const struct effect effect = agent->effects.items[i];
         if (effect.kind == EFFECT_LOG) {
-            slurm_agent_hand_log(agent, effect.log.level, "node %s: %s", node->name,
-                                 effect.log.text);
+            slurm_agent_io_log(agent, effect.log.level, "node %s: %s", node->name,
+                               effect.log.text);
         } else if (effect.kind == EFFECT_SEND && effect.send.to.kind == PEER_RUN) {
             slurm_agent_run_message(agent, node, &effect.send.msg);
         } else if (effect.kind == EFFECT_SEND) {
@@ -308,7 +308,7 @@ static void report_held(struct slurm_agent *agent, int index)
     if (waits && n_held < contract->n_held) {
         agent->waits_for_hold = true;
     } else {
-        agent->hands.held(agent->hands.arg, contract, held, n_held);
+        agent->io.held(agent->io.arg, contract, held, n_held);
     }
 }
 
@@ -323,7 +323,7 @@ static void report(struct slurm_agent *agent)
             report_held(agent, i);
         }
         if (agent->plan.standings[i].is_behind) {
-            slurm_agent_hand_log(
+            slurm_agent_io_log(
                 agent, LOG_LEVEL_ERROR,
                 "Slurm has a reservation of policy %s for %s of a later "
                 "epoch: the site's journal is older, and nothing of this "
@@ -381,7 +381,7 @@ static void rest(struct slurm_agent *agent)
 static void fail(struct slurm_agent *agent, const struct err *err)
 {
     if (!agent->has_failed && agent->n_failed == 0) {
-        slurm_agent_hand_log(agent, LOG_LEVEL_WARNING, "Slurm: %s", err->text);
+        slurm_agent_io_log(agent, LOG_LEVEL_WARNING, "Slurm: %s", err->text);
     }
     agent->has_failed = true;
 }
@@ -421,8 +421,8 @@ static void begin_list(struct slurm_agent *agent)
         }
         return;
     }
-    slurm_agent_hand_begin(agent, AGENT_LIST,
-                           slurm_run_list_command(&agent->command, accounts));
+    slurm_agent_io_begin(agent, AGENT_LIST,
+                         slurm_run_list_command(&agent->command, accounts));
 }
 
 static void begin_next_step(struct slurm_agent *agent)
@@ -433,26 +433,26 @@ static void begin_next_step(struct slurm_agent *agent)
         arena_clear(arena);
         agent->has_changed = false;
         agent->n_rounds++;
-        slurm_agent_hand_begin(agent, AGENT_NODES,
-                               slurm_node_command(arena, agent->config.partition));
+        slurm_agent_io_begin(agent, AGENT_NODES,
+                             slurm_node_command(arena, agent->config.partition));
         break;
     case AGENT_JOBS:
         agent->jobs_ms = agent->now_ms;
-        slurm_agent_hand_begin(agent, AGENT_JOBS, slurm_job_command(arena));
+        slurm_agent_io_begin(agent, AGENT_JOBS, slurm_job_command(arena));
         break;
     case AGENT_RESERVATIONS:
-        slurm_agent_hand_begin(agent, AGENT_RESERVATIONS, slurm_reservation_command);
+        slurm_agent_io_begin(agent, AGENT_RESERVATIONS, slurm_reservation_command);
         break;
     case AGENT_PLAN_ORDER:
         if (agent->next_order < agent->plan.n_orders && !agent->is_stale) {
-            slurm_agent_hand_begin(agent, AGENT_PLAN_ORDER,
-                                   agent->plan.orders[agent->next_order++].words);
+            slurm_agent_io_begin(agent, AGENT_PLAN_ORDER,
+                                 agent->plan.orders[agent->next_order++].words);
         } else {
             end_orders(agent);
         }
         break;
     case AGENT_WAITING:
-        slurm_agent_hand_begin(
+        slurm_agent_io_begin(
             agent, AGENT_WAITING,
             slurm_job_waiting_command(&agent->command, agent->config.partition));
         break;
@@ -472,10 +472,9 @@ static bool begin_intruder(struct slurm_agent *agent)
     if (agent->n_intruders == 0) {
         return false;
     }
-    slurm_agent_hand_begin(
-        agent, AGENT_INTRUDER,
-        slurm_run_kill_command(&agent->command,
-                               agent->intruders[--agent->n_intruders]));
+    slurm_agent_io_begin(agent, AGENT_INTRUDER,
+                         slurm_run_kill_command(
+                             &agent->command, agent->intruders[--agent->n_intruders]));
     return true;
 }
 
@@ -534,7 +533,7 @@ static void take_waiting(struct slurm_agent *agent, int rc, const char *text,
     int n_cpus;
     if (rc == 0 && slurm_job_read_waiting(&agent->command, text, agent->config.site,
                                           &n_cpus, err) == 0) {
-        agent->hands.waiting(agent->hands.arg, n_cpus);
+        agent->io.waiting(agent->io.arg, n_cpus);
     } else {
         fail(agent, err);
     }
@@ -584,7 +583,7 @@ void slurm_agent_done(struct slurm_agent *agent, int rc, const char *text,
     case AGENT_PLAN_ORDER:
         agent->has_changed = agent->has_changed || rc == 0;
         if (rc < 0) {
-            slurm_agent_hand_log(agent, LOG_LEVEL_INFO, "Slurm: %s", err.text);
+            slurm_agent_io_log(agent, LOG_LEVEL_INFO, "Slurm: %s", err.text);
         }
         break;
     case AGENT_WAITING:

@@ -26,7 +26,7 @@
  *
  * Units: milliseconds of the caller's clock, which is close to wall clock; seconds in
  * Slurm's times. Order: nodes by name, runs in the order in which they came. Ownership:
- * the config and `hands` are borrowed; all else is copied. Errors: a command that fails
+ * the config and `io` are borrowed; all else is copied. Errors: a command that fails
  * is logged and tried again with the next cycle. Source:
  * docs/adr/0024-leases-of-slurm-nodes.md. Layer: slurm. */
 #ifndef SUBLET_SLURM_SLURM_AGENT_H
@@ -70,8 +70,8 @@ struct slurm_run_record {
     int64_t run_limit_ms; /* the time that it may run; 0: none */
 };
 
-/* The hands of the agent. */
-struct slurm_hands {
+/* What the agent needs of its caller. */
+struct slurm_agent_io {
     void *arg;
     /* A message of the node's host to the site. */
     void (*send)(void *arg, const char *node, const struct msg *msg);
@@ -109,7 +109,7 @@ struct slurm_hands {
 
 struct slurm_agent;
 struct slurm_agent *slurm_agent_new(const struct slurm_agent_config *config,
-                                    const struct slurm_hands *hands);
+                                    const struct slurm_agent_io *io);
 void slurm_agent_free(struct slurm_agent *agent); /* NULL is fine */
 
 /* The nodes that are the site's hosts; a host of the site without a node is out. */

@@ -40,7 +40,7 @@ struct agent_run {
 
 struct slurm_agent {
     struct slurm_agent_config config;
-    struct slurm_hands hands;
+    struct slurm_agent_io io;
     struct rng rng;
     struct agent_node **nodes; /* by name */
     int n_nodes;
@@ -89,15 +89,14 @@ struct slurm_agent {
     struct effects effects;
 };
 
-/* ---------------------------------------------------------------- slurm_agent_hand.c
+/* ---------------------------------------------------------------- slurm_agent_io.c
  */
 
-void slurm_agent_hand_log(struct slurm_agent *agent, enum log_level level,
-                          const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+void slurm_agent_io_log(struct slurm_agent *agent, enum log_level level,
+                        const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* Begins a command; the words may be in agent->command. */
-void slurm_agent_hand_begin(struct slurm_agent *agent, enum agent_doing doing,
-                            const char *const *words);
+void slurm_agent_io_begin(struct slurm_agent *agent, enum agent_doing doing,
+                          const char *const *words);
 
 /* ---------------------------------------------------------------- any */
 

@@ -71,8 +71,8 @@ static struct agent_run *find(struct agent_node *node, const struct run_id *id)
 static void fail_start(struct slurm_agent *agent, struct agent_run *run,
                        const char *text)
 {
-    slurm_agent_hand_log(agent, LOG_LEVEL_WARNING, "run %s cannot be started: %s",
-                         run->run.name, text);
+    slurm_agent_io_log(agent, LOG_LEVEL_WARNING, "run %s cannot be started: %s",
+                       run->run.name, text);
     slurm_agent_state_end(agent, run, RUN_END_FAILED, 0, agent->now_ms, text);
 }
 
@@ -105,7 +105,7 @@ static void start(struct slurm_agent *agent, struct agent_node *node,
         fail_start(agent, run, "its user has no account here");
     } else if (start->n_hosts != 1) {
         fail_start(agent, run, "a job on several nodes of Slurm is not supported");
-    } else if (agent->hands.make_run(agent->hands.arg, &run->record, start, &err) < 0) {
+    } else if (agent->io.make_run(agent->io.arg, &run->record, start, &err) < 0) {
         fail_start(agent, run, err.text);
     } else {
         struct guard_record waiting = run->run.record;
@@ -139,7 +139,7 @@ static void control(struct slurm_agent *agent, struct agent_run *run,
     run->order_ms = agent->now_ms;
     run->is_ordered = false;
     if (order->action == CONTROL_KILL && run->run.record.phase == RUN_WAITING &&
-        agent->hands.claim(agent->hands.arg, &id)) {
+        agent->io.claim(agent->io.arg, &id)) {
         slurm_agent_state_end(agent, run, RUN_END_SIGNALLED, SIGKILL, agent->now_ms,
                               "");
     }
@@ -150,12 +150,11 @@ static void control(struct slurm_agent *agent, struct agent_run *run,
 static void forget(struct slurm_agent *agent, struct agent_run *run)
 {
     struct run_id id = exec_session_id(&run->run);
-    if (run->run.record.phase == RUN_WAITING &&
-        !agent->hands.claim(agent->hands.arg, &id)) {
+    if (run->run.record.phase == RUN_WAITING && !agent->io.claim(agent->io.arg, &id)) {
         exec_session_answer(&run->node->session, &run->run);
         return;
     }
-    agent->hands.remove_run(agent->hands.arg, &id);
+    agent->io.remove_run(agent->io.arg, &id);
     slurm_agent_run_free(agent, run);
 }
 
@@ -171,8 +170,7 @@ static void give_output(struct slurm_agent *agent, struct agent_node *node,
                                        .bytes = (const uint8_t *)"",
                                        .is_end = true};
     if (run != NULL && run->run.record.start_ms != 0) {
-        agent->hands.read_output(agent->hands.arg, ask, &reply.output,
-                                 &agent->effects.arena);
+        agent->io.read_output(agent->io.arg, ask, &reply.output, &agent->effects.arena);
     }
     exec_session_send(&node->session, &reply, &agent->effects);
 }
@@ -276,8 +274,7 @@ static bool submit(struct slurm_agent *agent, struct agent_run *run)
         .site = agent->config.site,
         .run = id,
         .user = run->record.account,
-        .group =
-            agent->hands.group(agent->hands.arg, run->record.account, &agent->command),
+        .group = agent->io.group(agent->io.arg, run->record.account, &agent->command),
         .reservation = reservation,
         .node = run->record.node,
         .n_slots = run->record.n_slots,
@@ -290,11 +287,11 @@ static bool submit(struct slurm_agent *agent, struct agent_run *run)
         .account = agent->config.account,
         .output = "/dev/null", /* the script has files of its own */
         .error = "/dev/null",
-        .script = agent->hands.script(agent->hands.arg, &id, &agent->command),
+        .script = agent->io.script(agent->io.arg, &id, &agent->command),
     };
     agent->about = run;
-    slurm_agent_hand_begin(agent, AGENT_SUBMIT,
-                           slurm_run_submit_command(&agent->command, &order));
+    slurm_agent_io_begin(agent, AGENT_SUBMIT,
+                         slurm_run_submit_command(&agent->command, &order));
     return true;
 }
 
@@ -318,7 +315,7 @@ static bool give_order(struct slurm_agent *agent, struct agent_run *run)
     }
     run->order_ms = agent->now_ms + (is_killed ? KILL_AGAIN_MS : AGAIN_MS);
     agent->about = run;
-    slurm_agent_hand_begin(
+    slurm_agent_io_begin(
         agent, AGENT_RUN_ORDER,
         is_killed ? slurm_run_kill_command(arena, run->job_id)
                   : slurm_run_signal_command(arena, run->job_id,
@@ -353,8 +350,8 @@ void slurm_agent_run_submitted(struct slurm_agent *agent, int rc, const char *te
         slurm_agent_state_list_soon(agent);
         return;
     }
-    slurm_agent_hand_log(agent, LOG_LEVEL_WARNING, "run %s: %s", run->run.name,
-                         rc == 0 ? "sbatch printed no number" : err->text);
+    slurm_agent_io_log(agent, LOG_LEVEL_WARNING, "run %s: %s", run->run.name,
+                       rc == 0 ? "sbatch printed no number" : err->text);
     run->job_id = 0;
     /* It may have been taken all the same: the list says so. */
     run->is_uncertain = true;
@@ -369,8 +366,8 @@ void slurm_agent_run_ordered(struct slurm_agent *agent, int rc, const struct err
         return;
     }
     if (rc < 0) {
-        slurm_agent_hand_log(agent, LOG_LEVEL_WARNING, "run %s: %s", run->run.name,
-                             err->text);
+        slurm_agent_io_log(agent, LOG_LEVEL_WARNING, "run %s: %s", run->run.name,
+                           err->text);
     }
     run->is_ordered = rc == 0;
     if (rc == 0 && run->order.action == CONTROL_SIGNAL && slurm_agent_has_order(run)) {

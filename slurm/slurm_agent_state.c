@@ -53,7 +53,7 @@ void slurm_agent_state_end(struct slurm_agent *agent, struct agent_run *run,
     struct guard_record record = run->run.record;
     struct slurm_run_files files = {.is_claimed = false};
     struct run_id id = exec_session_id(&run->run);
-    if (agent->hands.look(agent->hands.arg, &id, &files)) {
+    if (agent->io.look(agent->io.arg, &id, &files)) {
         record.out_bytes = (uint64_t)files.out_bytes;
         record.err_bytes = (uint64_t)files.err_bytes;
         record.cpu_ms = (uint64_t)files.end.cpu_ms;
@@ -115,7 +115,7 @@ void slurm_agent_state_set_done(struct slurm_agent *agent, struct agent_run *run
     struct run_id id = exec_session_id(&run->run);
     record.phase = phase;
     record.control_done = run->order.number;
-    agent->hands.keep_control(agent->hands.arg, &id, record.control_done);
+    agent->io.keep_control(agent->io.arg, &id, record.control_done);
     slurm_agent_state_change(run, &record);
 }
 
@@ -144,7 +144,7 @@ static void end_by_slurm(struct slurm_agent *agent, struct agent_run *run,
     bool is_killed = slurm_agent_is_killed(run);
     if (!is_claimed && strcmp(code, "RD") == 0) {
         struct run_id id = exec_session_id(&run->run);
-        if (agent->hands.claim(agent->hands.arg, &id)) { /* nobody may release it now */
+        if (agent->io.claim(agent->io.arg, &id)) { /* nobody may release it now */
             slurm_agent_state_end(
                 agent, run, is_killed ? RUN_END_SIGNALLED : RUN_END_LOST, SIGKILL,
                 agent->now_ms, is_killed ? "" : "its reservation in Slurm has ended");
@@ -270,7 +270,7 @@ static void judge(struct slurm_agent *agent, struct agent_run *run)
     if (run->run.record.phase == RUN_ENDED) {
         return;
     }
-    if (!agent->hands.look(agent->hands.arg, &id, &files)) {
+    if (!agent->io.look(agent->io.arg, &id, &files)) {
         slurm_agent_state_end(agent, run, RUN_END_LOST, 0, agent->now_ms,
                               "its directory is gone");
         return;
@@ -332,7 +332,7 @@ void slurm_agent_state_find_intruders(struct slurm_agent *agent, struct arena *a
         if (strcmp(job->state, "CG") != 0 &&
             slurm_use_is_ours(arena, job->reservation, agent->config.site) &&
             !slurm_agent_state_is_job(agent, job->id)) {
-            slurm_agent_hand_log(
+            slurm_agent_io_log(
                 agent, LOG_LEVEL_WARNING,
                 "job %lld of Slurm is in reservation %s and is no leased "
                 "job: it is cancelled",
@@ -356,7 +356,7 @@ static void look(struct slurm_agent *agent, struct agent_run *run)
     struct run_id id = exec_session_id(&run->run);
     struct slurm_run_files files = {.is_claimed = false};
     run->look_ms = agent->now_ms + LOOK_MS;
-    if (!agent->hands.look(agent->hands.arg, &id, &files)) {
+    if (!agent->io.look(agent->io.arg, &id, &files)) {
         return; /* the list decides */
     }
     if (files.has_ended) {

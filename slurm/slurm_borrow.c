@@ -20,7 +20,7 @@ struct idle {
 
 struct slurm_borrow {
     struct slurm_borrow_config config;
-    struct slurm_borrow_hands hands;
+    struct slurm_borrow_io io;
     struct rng rng;
     struct arena arena; /* of the cycle */
     enum stage stage;
@@ -35,12 +35,11 @@ struct slurm_borrow {
 };
 
 struct slurm_borrow *slurm_borrow_new(const struct slurm_borrow_config *config,
-                                      const struct slurm_borrow_hands *hands,
-                                      int64_t now_ms)
+                                      const struct slurm_borrow_io *io, int64_t now_ms)
 {
     struct slurm_borrow *borrow = mem_alloc(1, sizeof(*borrow));
     borrow->config = *config;
-    borrow->hands = *hands;
+    borrow->io = *io;
     borrow->wake_ms = now_ms;
     rng_init(&borrow->rng, config->seed);
     arena_init(&borrow->arena);
@@ -61,8 +60,8 @@ void slurm_borrow_free(struct slurm_borrow *borrow)
 static void fail(struct slurm_borrow *borrow, const char *what)
 {
     borrow->has_failed = true;
-    borrow->hands.log(borrow->hands.arg, LOG_LEVEL_WARNING,
-                      arena_printf(&borrow->arena, "slurm: %s", what));
+    borrow->io.log(borrow->io.arg, LOG_LEVEL_WARNING,
+                   arena_printf(&borrow->arena, "slurm: %s", what));
 }
 
 static void rest(struct slurm_borrow *borrow, int64_t now_ms)
@@ -83,8 +82,7 @@ static void next_order(struct slurm_borrow *borrow, int64_t now_ms)
 {
     borrow->stage = ORDERING;
     if (borrow->next_order < borrow->plan.n_orders) {
-        borrow->hands.command(borrow->hands.arg,
-                              borrow->plan.orders[borrow->next_order++]);
+        borrow->io.command(borrow->io.arg, borrow->plan.orders[borrow->next_order++]);
     } else {
         rest(borrow, now_ms);
     }
@@ -119,26 +117,26 @@ static void make_plan(struct slurm_borrow *borrow, const struct slurm_guest_jobs
                       int64_t now_ms)
 {
     const struct slurm_borrow_config *config = &borrow->config;
-    const struct slurm_guest_terms terms = {
-        .now_ms = now_ms,
-        .idle_ms = config->idle_ms,
-        .stay_ms = config->stay_ms,
-        .notice_ms = config->notice_ms,
-        .begin_ms = BEGIN_MS,
-        .max = config->max,
-        .host_max = borrow->hands.host_max(borrow->hands.arg)};
+    const struct slurm_guest_terms terms = {.now_ms = now_ms,
+                                            .idle_ms = config->idle_ms,
+                                            .stay_ms = config->stay_ms,
+                                            .notice_ms = config->notice_ms,
+                                            .begin_ms = BEGIN_MS,
+                                            .max = config->max,
+                                            .host_max =
+                                                borrow->io.host_max(borrow->io.arg)};
     struct slurm_guest *guests;
-    int n_guests = borrow->hands.list(borrow->hands.arg, &borrow->arena, &guests);
+    int n_guests = borrow->io.list(borrow->io.arg, &borrow->arena, &guests);
     recall_idles(borrow, guests, n_guests);
     slurm_guest_plan(&borrow->arena, &terms, guests, n_guests, &borrow->nodes, jobs,
                      &borrow->plan);
     store_idles(borrow, guests, n_guests);
     borrow->next_order = 0;
     for (int i = 0; i < borrow->plan.n_ends; i++) {
-        borrow->hands.end(borrow->hands.arg, borrow->plan.ends[i]);
+        borrow->io.end(borrow->io.arg, borrow->plan.ends[i]);
     }
     for (int i = 0; i < borrow->plan.n_submits; i++) {
-        borrow->hands.submit(borrow->hands.arg, borrow->plan.submits[i]);
+        borrow->io.submit(borrow->io.arg, borrow->plan.submits[i]);
     }
 }
 
@@ -154,8 +152,8 @@ static int take_answer(struct slurm_borrow *borrow, const char *text, int64_t no
             return err_prefix(err, "sinfo");
         }
         borrow->stage = READING_JOBS;
-        borrow->hands.command(
-            borrow->hands.arg,
+        borrow->io.command(
+            borrow->io.arg,
             slurm_guest_job_command(&borrow->arena, borrow->config.partition));
         return 0;
     }
@@ -189,8 +187,8 @@ void slurm_borrow_tick(struct slurm_borrow *borrow, int64_t now_ms)
         arena_clear(&borrow->arena);
         borrow->has_failed = false;
         borrow->stage = READING_NODES;
-        borrow->hands.command(
-            borrow->hands.arg,
+        borrow->io.command(
+            borrow->io.arg,
             slurm_node_command(&borrow->arena, borrow->config.partition));
     }
 }

@@ -25,7 +25,7 @@ struct slurm_borrow_config {
     uint64_t seed;
 };
 
-struct slurm_borrow_hands {
+struct slurm_borrow_io {
     void *arg;
     /* Begins the command, ended by NULL; slurm_borrow_done() says how it ended. */
     void (*command)(void *arg, const char *const *words);
@@ -41,8 +41,7 @@ struct slurm_borrow_hands {
 
 struct slurm_borrow;
 struct slurm_borrow *slurm_borrow_new(const struct slurm_borrow_config *config,
-                                      const struct slurm_borrow_hands *hands,
-                                      int64_t now_ms);
+                                      const struct slurm_borrow_io *io, int64_t now_ms);
 void slurm_borrow_free(struct slurm_borrow *borrow); /* NULL is fine */
 
 /* The command has ended, and printed that; NULL: it failed, as `err` says. */

@@ -419,7 +419,7 @@ void world_slurm_start(struct world *world, int site)
                                                .cycle_ms = CYCLE_MS,
                                                .seed = world->options.seed +
                                                        ++slurm->n_lives};
-    const struct slurm_hands hands = {.arg = slurm,
+    const struct slurm_agent_io io = {.arg = slurm,
                                       .send = send_to_site,
                                       .command = command,
                                       .make_run = make_run,
@@ -435,7 +435,7 @@ void world_slurm_start(struct world *world, int site)
                                       .waiting = waiting,
                                       .log = log_text};
     const char **names = mem_alloc((size_t)config->n_hosts + 1, sizeof(*names));
-    slurm->agent = slurm_agent_new(&setting, &hands);
+    slurm->agent = slurm_agent_new(&setting, &io);
     for (int i = 0; i < slurm->n_dirs; i++) {
         slurm_agent_load(slurm->agent, &slurm->dirs[i].record, world->now_ms);
     }

@@ -52,7 +52,7 @@ static void arm(struct slurm_guests *guests)
     guests->timer = zloop_timer(guests->loop, (size_t)wait_ms, 1, on_timer, guests);
 }
 
-/* ---------------------------------------------------------------- hands */
+/* ---------------------------------------------------------------- io */
 
 static void command(void *arg, const char *const *words)
 {
@@ -220,13 +220,13 @@ static int on_timer(zloop_t *loop, int timer, void *arg)
 static void begin(struct slurm_guests *guests)
 {
     const struct site_slurm_borrow *config = &guests->setup->slurm_borrow;
-    const struct slurm_borrow_hands hands = {.arg = guests,
-                                             .command = command,
-                                             .list = list,
-                                             .host_max = host_max,
-                                             .submit = submit,
-                                             .end = end,
-                                             .log = log_text};
+    const struct slurm_borrow_io io = {.arg = guests,
+                                       .command = command,
+                                       .list = list,
+                                       .host_max = host_max,
+                                       .submit = submit,
+                                       .end = end,
+                                       .log = log_text};
     guests->borrow = slurm_borrow_new(
         &(struct slurm_borrow_config){.partition = config->partition,
                                       .cycle_ms = guests->setup->slurm.interval_ms,
@@ -235,7 +235,7 @@ static void begin(struct slurm_guests *guests)
                                       .notice_ms = NOTICE_MS,
                                       .max = config->n_nodes,
                                       .seed = (uint64_t)daemon_now_ms()},
-        &hands, daemon_now_ms());
+        &io, daemon_now_ms());
 }
 
 struct slurm_guests *slurm_guests_new(zloop_t *loop, const struct site_setup *setup,

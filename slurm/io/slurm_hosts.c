@@ -28,7 +28,7 @@ struct slurm_hosts {
     const struct slurm_answers *seen; /* the last ones that `seen` was told of */
 };
 
-/* ---------------------------------------------------------------- hands */
+/* ---------------------------------------------------------------- io */
 
 static void send_to_site(void *arg, const char *node, const struct msg *msg)
 {
@@ -252,7 +252,7 @@ int slurm_hosts_new(zloop_t *loop, struct shell *shell,
         free(made);
         return rc;
     }
-    const struct slurm_hands hands = {
+    const struct slurm_agent_io io = {
         .arg = made,
         .send = send_to_site,
         .command = command,
@@ -269,7 +269,7 @@ int slurm_hosts_new(zloop_t *loop, struct shell *shell,
         .waiting = waiting,
         .log = write_log,
     };
-    made->agent = slurm_agent_new(&setting->agent, &hands);
+    made->agent = slurm_agent_new(&setting->agent, &io);
     slurm_spool_list(&made->spool, load_run, made);
     shell_route(shell, PEER_HOST, send_to_node, made);
     made->timer = zloop_timer(loop, STEP_MS, 0, on_timer, made);

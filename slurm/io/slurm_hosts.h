@@ -23,7 +23,7 @@ struct slurm_hosts_setting {
     struct slurm_agent_config agent;
     const char *spool; /* SLURM_SPOOL */
     void (*refresh)(void *arg, int64_t now_ms);
-    /* As in slurm_hands. */
+    /* As in slurm_agent_io. */
     void (*held)(void *arg, const struct slurm_contract *contract,
                  const char *const *nodes, int n_nodes);
     void (*waiting)(void *arg, int n_cpus);

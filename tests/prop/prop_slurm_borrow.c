@@ -72,7 +72,8 @@ static void fault(const struct world *world, const char *what, const char *which
              world->now_ms - START_MS, what, which);
 }
 
-/* ---------------------------------------------------------------- the machine's hands
+/* ---------------------------------------------------------------- what the machine
+ * needs
  */
 
 static void command(void *arg, const char *const *words)
@@ -177,14 +178,14 @@ static struct slurm_borrow *new_borrow(struct world *world)
                                                .notice_ms = 45000,
                                                .max = MAX,
                                                .seed = world->seed + world->n_lives++};
-    const struct slurm_borrow_hands hands = {.arg = world,
-                                             .command = command,
-                                             .list = list,
-                                             .host_max = host_max,
-                                             .submit = submit,
-                                             .end = end,
-                                             .log = log_nothing};
-    return slurm_borrow_new(&config, &hands, world->now_ms);
+    const struct slurm_borrow_io io = {.arg = world,
+                                       .command = command,
+                                       .list = list,
+                                       .host_max = host_max,
+                                       .submit = submit,
+                                       .end = end,
+                                       .log = log_nothing};
+    return slurm_borrow_new(&config, &io, world->now_ms);
 }
 
 /* ---------------------------------------------------------------- what happens */

@@ -21,7 +21,7 @@ struct fake_run *slurm_fake_run(struct slurm_fake *fake, uint64_t attempt)
     return &fake->runs[attempt % FAKE_RUNS];
 }
 
-/* ---------------------------------------------------------------- hands */
+/* ---------------------------------------------------------------- io */
 
 static void send(void *arg, const char *node, const struct msg *msg)
 {
@@ -367,7 +367,7 @@ struct slurm_fake *slurm_fake_new(const struct slurm_run_record *found)
     fake->pending = "";
     fake->running = fake->held = fake->jobs = fake->reservations = fake->list = "";
     fake->state[0] = fake->state[1] = "idle";
-    const struct slurm_hands hands = {
+    const struct slurm_agent_io io = {
         .arg = fake,
         .send = send,
         .command = command,
@@ -384,7 +384,7 @@ struct slurm_fake *slurm_fake_new(const struct slurm_run_record *found)
         .waiting = waiting,
         .log = write_log,
     };
-    fake->agent = slurm_agent_new(&config, &hands);
+    fake->agent = slurm_agent_new(&config, &io);
     if (found != NULL) {
         *slurm_fake_run(fake, found->run.attempt) =
             (struct fake_run){.record = *found, .is_there = true};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* slurm_fake.h: the hands of an agent, for tests that tell stories: what it sends,
+/* slurm_fake.h: the caller of an agent, for tests that tell stories: what it sends,
  * orders and keeps is recorded, and a small cluster of nodes n1 (2 CPUs) and n2 (4)
  * answers its questions. Orders change nothing by themselves: the story says what
  * slurmctld has done. */
