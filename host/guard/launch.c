@@ -240,19 +240,10 @@ static void set_pwd(char *pwd, size_t size, const char **env)
     *env = pwd; /* there is a free place behind the last */
 }
 
-/* Executes a script that names its interpreter (#!) by the kernel, from memory. Returns
- * if the command is no such script. */
-static void exec_script(const struct start *start)
+/* False: not all of it; a file of -1 takes nothing. */
+static bool write_text(int file, const char *text)
 {
-    const char *text = start->command->text;
     size_t left = strlen(text);
-    char name[] = "job";
-    char *words[] = {name, NULL};
-    if (strncmp(text, "#!", 2) != 0) {
-        return;
-    }
-    /* Stays open: the interpreter reads it as /dev/fd/N. */
-    int file = memfd_create(name, 0);
     while (file >= 0 && left > 0) {
         ssize_t written = write(file, text, left);
         if (written <= 0) {
@@ -261,7 +252,22 @@ static void exec_script(const struct start *start)
         text += written;
         left -= (size_t)written;
     }
-    if (left == 0) {
+    return left == 0;
+}
+
+/* Executes a script that names its interpreter (#!) by the kernel, from memory. Returns
+ * if the command is no such script. */
+static void exec_script(const struct start *start)
+{
+    const char *text = start->command->text;
+    char name[] = "job";
+    char *words[] = {name, NULL};
+    if (strncmp(text, "#!", 2) != 0) {
+        return;
+    }
+    /* Stays open: the interpreter reads it as /dev/fd/N. */
+    int file = memfd_create(name, 0);
+    if (write_text(file, text)) {
         fexecve(file, words, (char *const *)(uintptr_t)start->command->env);
     }
     give_up(start->gate, "cannot start the interpreter of the script, \"%.*s\": %s",
@@ -285,21 +291,11 @@ static void exec_directly(struct launch_command *command)
 /* No process waits for a reader of a pipe. */
 static _Noreturn void write_report(const struct start *start)
 {
-    const char *text = start->command->report;
-    size_t left = strlen(text);
     int file = start->out >= 0
                    ? start->out
                    : open(start->spec->out_file,
                           O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
-    while (file >= 0 && left > 0) {
-        ssize_t written = write(file, text, left);
-        if (written <= 0) {
-            break;
-        }
-        text += written;
-        left -= (size_t)written;
-    }
-    _exit(left == 0 ? 0 : EXIT_NOT_BEGUN);
+    _exit(write_text(file, start->command->report) ? 0 : EXIT_NOT_BEGUN);
 }
 
 /* Everything between fork and exec. The guard has no other thread, so any call is safe.
