@@ -53,11 +53,9 @@ int slurm_job_read(struct arena *arena, const char *text, struct slurm_jobs *job
                    struct err *err)
 {
     struct slurm_jobs made = {.count = 0};
-    int n_lines = 1;
-    for (const char *at = text; (at = strchr(at, '\n')) != NULL; at++) {
-        if (++n_lines > JOBS_MAX) {
-            return err_set(err, ERR_BOUNDS, "more than %d lines", JOBS_MAX);
-        }
+    int n_lines = slurm_row_count(text, JOBS_MAX, err);
+    if (n_lines < 0) {
+        return n_lines;
     }
     made.items = arena_alloc(arena, (size_t)n_lines, sizeof(*made.items));
     while (*text != '\0') {

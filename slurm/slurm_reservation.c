@@ -7,6 +7,7 @@
 #include "base/bounds.h"
 #include "base/conf/conf.h"
 #include "slurm/slurm_hostlist.h"
+#include "slurm/slurm_row.h"
 
 const char *const slurm_reservation_command[] = {"scontrol", "--oneliner", "show",
                                                  "reservation", NULL};
@@ -98,15 +99,13 @@ int slurm_reservation_read(struct arena *arena, const char *text,
                            struct slurm_reservations *reservations, struct err *err)
 {
     struct slurm_reservations made = {.count = 0};
-    int n_lines = 1;
     if (strncmp(text, none_text, strlen(none_text)) == 0) {
         *reservations = made;
         return 0;
     }
-    for (const char *at = text; (at = strchr(at, '\n')) != NULL; at++) {
-        if (++n_lines > HOSTS_MAX) {
-            return err_set(err, ERR_BOUNDS, "more than %d lines", HOSTS_MAX);
-        }
+    int n_lines = slurm_row_count(text, HOSTS_MAX, err);
+    if (n_lines < 0) {
+        return n_lines;
     }
     made.items = arena_alloc(arena, (size_t)n_lines, sizeof(*made.items));
     do { /* an empty answer is none of scontrol */

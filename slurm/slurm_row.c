@@ -64,3 +64,14 @@ int slurm_row_read(struct arena *arena, const char **text,
     *text = *at == '\n' ? at + 1 : at;
     return 0;
 }
+
+int slurm_row_count(const char *text, int most, struct err *err)
+{
+    int n_lines = 1;
+    for (const char *at = text; (at = strchr(at, '\n')) != NULL; at++) {
+        if (++n_lines > most) {
+            return err_set(err, ERR_BOUNDS, "more than %d lines", most);
+        }
+    }
+    return n_lines;
+}

@@ -26,6 +26,10 @@ struct slurm_column {
 const char *slurm_row_format(struct arena *arena, const struct slurm_column *columns,
                              int n_columns);
 
+/* The lines of the text: one more than it has ends of lines. Errors: ERR_BOUNDS for
+ * more than `most`. */
+int slurm_row_count(const char *text, int most, struct err *err) MUST_CHECK;
+
 /* Reads the line at *text and moves *text behind it. `cells` gets a text for each
  * column, without the blanks that fill it; "" for "(null)" and "N/A". Errors: ERR_PARSE
  * if the line has other columns, or a value that may be cut; *text is unchanged then.
