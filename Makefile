@@ -318,13 +318,16 @@ test:
 		$(LINTS) tools/check-clang $(E2E) \
 		$(call test_bins,$(TEST_B),$(SLOW_SRCS) $(FUZZ_SRCS) $(UNIT_SRCS))
 
-# Figures of the plain build, one benchmark after the other; B=NAME runs one.
+# Figures of the plain build, one benchmark after the other; B=NAME runs one. PEERS=1 runs
+# the same work of etcd, PostgreSQL and Slurm beside it, and prints the ratios.
+PEERS_OF := changes usage jobs
 .PHONY: bench benches
 benches: $(call test_bins,$(B),$(BENCH_SRCS))
 bench:
 	@$(MAKE) --no-print-directory $(JOBS) all benches
-	@for bench in $(call test_bins,$(B),$(if $(BENCH),tests/bench/bench_$(BENCH).c,$(BENCH_SRCS))); do \
-		SUBLET_BIN=$(CURDIR)/$(BIN) $$bench || exit 1; done
+	@for bench in $(if $(PEERS),$(or $(BENCH),$(PEERS_OF)),$(or $(BENCH),$(BENCH_SRCS:tests/bench/bench_%.c=%))); do \
+		SUBLET_BIN=$(CURDIR)/$(BIN) SUBLET_BENCHES=$(CURDIR)/$(B)/tests/bench \
+		$(if $(PEERS),tests/bench/peers.py $$bench,$(B)/tests/bench/bench_$$bench) || exit 1; done
 
 # This tree's figures beside those of another, in turns: BASE=REVISION or a directory,
 # B='pass changes jobs', RUNS=5.
@@ -548,7 +551,7 @@ help:
 	@echo 'make coverage                lines covered by unit, sim and io tests'
 	@echo 'make fuzz T=codec S=60       fuzzes a target (codec, site, ...) that long'
 	@echo 'make tidy, make format       clang-tidy, clang-format'
-	@echo 'make bench                   figures beside their aims; B=jobs runs one'
+	@echo 'make bench                   figures beside their aims; B=jobs runs one, PEERS=1 with etcd, PostgreSQL, Slurm'
 	@echo 'make bench-gate BASE=REV     the figures of two trees, run in turns; B="pass jobs"'
 	@echo 'make mutate M=sched/preempt  changes one comparison at a time: does a test fail?'
 	@echo 'make soak                    faults at random: WORLDS=5000 simulated ones, then N=200'

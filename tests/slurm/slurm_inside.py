@@ -35,6 +35,7 @@ def run_inside(file, part, settings="", seconds=540):
             raise Failure("%s%s%s" % (done.stdout, done.stderr, logs))
         if os.environ.get("SHOW"):
             print(done.stdout)
+        return done.stdout
     finally:
         shutil.rmtree(files)
 
