@@ -199,11 +199,14 @@ struct msg_state {
     const struct recall
         *recalls; /* ... and the slots of it that are not returned yet */
     int n_recalls;
-    const char *withheld; /* why the provider lends no slot of it; NULL: it lends */
-    uint64_t commits;     /* that its journal had with the epoch; 0: not known */
-    int price;            /* credits for a slot hour; 0: none */
-    int64_t n_hours, hours_ms; /* slot hours a month that jobs may use, 0: no bound; and
-                                  slot-milliseconds that they have used */
+    const char *withheld;   /* why the provider lends no slot of it; NULL: it lends */
+    uint64_t commits;       /* that its journal had with the epoch; 0: not known */
+    int price;              /* credits for a slot hour; 0: none */
+    int64_t n_hours;        /* slot hours a month that jobs may use; 0: no bound */
+    int64_t hours_ms;       /* slot-milliseconds that they have used ... */
+    int64_t hours_month_ms; /* ... in the month that began then, ... */
+    int64_t hours_since_ms; /* ... by a count that began then; 0: nothing is counted. A
+                             journal that was lost counts anew, from a later instant */
     uint64_t lost_from, lost_to; /* its journal has lost commits: of this lease those
                                     above lost_from, up to lost_to; 0: none */
 };
@@ -215,6 +218,7 @@ struct msg_lease { /* STATE_ASK, LEASE_LOAD_ASK */
 struct msg_lease_open {
     const char *lease;
     uint64_t above; /* the last epoch that the broker knows; 0: none */
+    int price;      /* of the leaf: credits for a slot hour; 0: none */
 };
 
 struct msg_freeze {

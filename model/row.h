@@ -189,12 +189,14 @@ struct row_lease_account {
     bool is_gone;
 };
 
-/* What is used of HOURS (model/quota.h): of a lease, at its provider; of a node of a
- * plan, as "POOL:/PATH", at the broker. */
+/* The slot hours of a lease (model/quota.h), at its provider: against HOURS, or of the
+ * contract of a leaf of a plan, whose bounds and price are the broker's. */
 struct row_quota {
-    const char *name;
+    const char *name; /* of the lease */
     int64_t n_hours, month_ms, used_ms, booked_ms;
     int n_used;
+    int64_t since_ms; /* when the count began; 0: before this was known */
+    int price;        /* that the broker told; 0: none */
     bool is_gone;
 };
 

@@ -198,6 +198,8 @@ static const struct field state[] = {
     INT(340, price, 0, PRICE_MAX),
     INT64(341, n_hours, 0, HOURS_MAX),
     TIME(342, hours_ms),
+    TIME(343, hours_month_ms),
+    TIME(344, hours_since_ms),
 };
 const struct schema schema_lease_state = SCHEMA("State", state);
 #undef S
@@ -213,6 +215,7 @@ const struct schema schema_lease_id = SCHEMA("Lease", lease);
 static const struct field lease_open[] = {
     LEASE(1, lease),
     UINT64(320, above),
+    INT(340, price, 0, PRICE_MAX),
 };
 const struct schema schema_lease_open = SCHEMA("LeaseOpen", lease_open);
 #undef S

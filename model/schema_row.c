@@ -436,9 +436,9 @@ static const struct schema lease_account_schema =
 
 #define S struct row_quota
 static const struct field quota[] = {
-    KEY(TEXT, name),        COLUMN(INT64, n_hours),   COLUMN(INT64, month_ms),
-    COLUMN(INT64, used_ms), COLUMN(INT64, booked_ms), COLUMN(INT, n_used),
-    COLUMN(BOOL, is_gone),
+    KEY(TEXT, name),         COLUMN(INT64, n_hours),   COLUMN(INT64, month_ms),
+    COLUMN(INT64, used_ms),  COLUMN(INT64, booked_ms), COLUMN(INT, n_used),
+    COLUMN(INT64, since_ms), COLUMN(INT, price),       COLUMN(BOOL, is_gone),
 };
 static const struct schema quota_schema = SCHEMA("quota", quota);
 #undef S

@@ -113,7 +113,8 @@ struct ledger_lease {
     int n_resources;
     struct lease_resource *wanted; /* of these, that the export policy gives */
     int n_wanted;
-    struct quota quota; /* HOURS, of the slots in n_running */
+    struct quota quota;     /* HOURS, of the slots in n_running */
+    int64_t hours_since_ms; /* when that count began; 0: nothing is counted */
     enum quota_level quota_level;
     int n_running; /* slots of the consumer's jobs that have not yielded them */
     char reason[REASON_SIZE];

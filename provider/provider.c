@@ -440,7 +440,8 @@ static void fill_state(const struct provider *provider,
     struct host_split *hosts =
         arena_alloc(arena, (size_t)lease->n_hosts, sizeof(*hosts));
     struct quota quota = lease->quota;
-    if (quota.n_hours > 0) {
+    bool is_counted = provider_quota_is_counted(lease);
+    if (is_counted) {
         quota_use(&quota, quota.n_used, provider->now_ms);
     }
     for (int i = 0; i < lease->n_hosts; i++) {
@@ -490,7 +491,9 @@ static void fill_state(const struct provider *provider,
                                                  : provider_quota_reason(lease, arena),
         .price = lease->terms.price,
         .n_hours = quota.n_hours,
-        .hours_ms = quota.n_hours > 0 ? quota.used_ms : 0,
+        .hours_ms = is_counted ? quota.used_ms : 0,
+        .hours_month_ms = is_counted ? quota.month_ms : 0,
+        .hours_since_ms = lease->hours_since_ms,
     };
     fill_recalls(provider, lease, arena, state);
 }

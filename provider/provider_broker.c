@@ -136,6 +136,9 @@ void provider_broker_message(struct provider *provider, const struct msg *msg,
     if (msg->kind == MSG_LEASE_OPEN) {
         lease = leaf_contract_open(&provider->ledger, provider->site, &msg->lease_open,
                                    effects);
+        if (lease != NULL) {
+            provider_quota_set_price(lease, msg->lease_open.price, effects);
+        }
     }
     if (lease == NULL) {
         provider_send_unknown(provider, lease_of(msg), effects);

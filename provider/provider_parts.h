@@ -61,6 +61,11 @@ bool provider_quota_withhold(const struct provider *provider,
 /* HOURS of the policy; 0: none. True if it has changed. */
 bool provider_quota_set(struct ledger_lease *lease, int64_t n_hours, int64_t now_ms,
                         struct effects *effects);
+/* Its slot hours are added up, with or without a bound. */
+bool provider_quota_is_counted(const struct ledger_lease *lease);
+/* PRICE of the leaf, as the broker tells it; of other leases it is the policy's. */
+void provider_quota_set_price(struct ledger_lease *lease, int price,
+                              struct effects *effects);
 /* Why a lease whose quota is used up is withheld. */
 const char *provider_quota_reason(const struct ledger_lease *lease,
                                   struct arena *arena);

@@ -3,8 +3,17 @@
  * is added up from the runs that this site has admitted. Once a quota is used up, the
  * lease is withheld until the month is over: jobs go on, none starts, and slots come
  * back as soon as they are idle. The count is stored with each change of the slots in
- * use. */
+ * use.
+ *
+ * Contracts of leaves of a plan are counted alike, from their first run on, and have no
+ * bound here: the broker adds up what providers count, and knows HOURS of the nodes. A
+ * leaf of this site itself borrows nothing, and is not counted. */
 #include "provider/provider_parts.h"
+
+bool provider_quota_is_counted(const struct ledger_lease *lease)
+{
+    return lease->quota.n_hours > 0 || lease->hours_since_ms != 0;
+}
 
 static void store(const struct ledger_lease *lease, struct effects *effects)
 {
@@ -15,7 +24,10 @@ static void store(const struct ledger_lease *lease, struct effects *effects)
                                    .used_ms = lease->quota.used_ms,
                                    .booked_ms = lease->quota.booked_ms,
                                    .n_used = lease->quota.n_used,
-                                   .is_gone = lease->quota.n_hours == 0};
+                                   .since_ms = lease->hours_since_ms,
+                                   .price = lease->terms.price,
+                                   .is_gone = lease->quota.n_hours == 0 &&
+                                              lease->part != LEDGER_LEAF};
     effects_store(effects, &row);
 }
 
@@ -26,6 +38,18 @@ void provider_quota_load(struct provider *provider, const struct row_quota *row)
         lease->quota = (struct quota){row->n_hours, row->month_ms, row->used_ms,
                                       row->booked_ms, row->n_used};
         lease->quota_level = quota_level(&lease->quota);
+        lease->hours_since_ms = row->since_ms;
+        lease->terms.price = row->price;
+    }
+}
+
+void provider_quota_set_price(struct ledger_lease *lease, int price,
+                              struct effects *effects)
+{
+    if (lease->part == LEDGER_LEAF && lease->terms.price != price) {
+        lease->terms.price = price;
+        lease->is_dirty = true;
+        store(lease, effects);
     }
 }
 
@@ -38,6 +62,9 @@ bool provider_quota_set(struct ledger_lease *lease, int64_t n_hours, int64_t now
     if (lease->quota.n_hours == 0) {
         lease->quota = (struct quota){.booked_ms = now_ms};
     }
+    lease->hours_since_ms = n_hours == 0                ? 0
+                            : lease->quota.n_hours == 0 ? now_ms
+                                                        : lease->hours_since_ms;
     lease->quota.n_hours = n_hours;
     quota_use(&lease->quota, lease->n_running, now_ms);
     lease->quota_level = quota_level(&lease->quota);
@@ -62,8 +89,12 @@ static void log_level_change(const struct ledger_lease *lease, struct effects *e
 static bool book(struct ledger_lease *lease, int64_t now_ms, struct effects *effects)
 {
     enum quota_level before = lease->quota_level;
-    if (lease->quota.n_hours == 0 || (lease->quota.n_used == lease->n_running &&
-                                      now_ms < quota_wake_ms(&lease->quota))) {
+    if (lease->part == LEDGER_LEAF && lease->hours_since_ms == 0 &&
+        lease->n_running > 0) {
+        lease->hours_since_ms = lease->quota.booked_ms = now_ms;
+    }
+    if (!provider_quota_is_counted(lease) || (lease->quota.n_used == lease->n_running &&
+                                              now_ms < quota_wake_ms(&lease->quota))) {
         return false;
     }
     quota_use(&lease->quota, lease->n_running, now_ms);

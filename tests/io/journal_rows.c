@@ -230,7 +230,8 @@ void journal_rows_add(void *arg, const struct row *row)
         add(to, "quota %s %" PRId64 " hours of %" PRId64 ": %" PRId64 " until %" PRId64,
             row->quota.name, row->quota.n_hours, row->quota.month_ms,
             row->quota.used_ms, row->quota.booked_ms);
-        add(to, " then %d\n", row->quota.n_used);
+        add(to, " then %d since %" PRId64 " price %d\n", row->quota.n_used,
+            row->quota.since_ms, row->quota.price);
         break;
     case ROW_OVERRIDE:
     case ROW_LEASE:

@@ -202,10 +202,10 @@ static void test_accounts_of_other_sites_users(void **state)
 static void test_quotas(void **state)
 {
     struct row rows[] = {
-        {.kind = ROW_QUOTA, .quota = {"north/p/east", 5, 100, 7, 200, 3, false}},
-        {.kind = ROW_QUOTA, .quota = {"north/p/south", 5, 100, 7, 200, 3, false}},
-        {.kind = ROW_QUOTA, .quota = {"north/p/east", 5, 100, 37, 210, 0, false}},
-        {.kind = ROW_QUOTA, .quota = {"north/p/south", 0, 0, 0, 0, 0, true}},
+        {.kind = ROW_QUOTA, .quota = {"north/p/east", 5, 100, 7, 200, 3, 9, 2, false}},
+        {.kind = ROW_QUOTA, .quota = {"north/p/south", 5, 100, 7, 200, 3, 9, 2, false}},
+        {.kind = ROW_QUOTA, .quota = {"north/p/east", 0, 100, 37, 210, 0, 9, 1, false}},
+        {.kind = ROW_QUOTA, .quota = {"north/p/south", 0, 0, 0, 0, 0, 0, 0, true}},
     };
     journal_fixture_write(*state, rows, 4);
     journal_fixture_assert_loads(*state, &rows[2], 1);

@@ -215,7 +215,13 @@ void provider_world_open(struct provider_world *world, const char *lease)
 void provider_world_open_above(struct provider_world *world, const char *lease,
                                uint64_t above)
 {
-    struct msg msg = {.kind = MSG_LEASE_OPEN, .lease_open = {lease, above}};
+    struct msg msg = {.kind = MSG_LEASE_OPEN, .lease_open = {lease, above, 0}};
+    broker_says(world, &msg);
+}
+
+void provider_world_price(struct provider_world *world, const char *lease, int price)
+{
+    struct msg msg = {.kind = MSG_LEASE_OPEN, .lease_open = {lease, 0, price}};
     broker_says(world, &msg);
 }
 

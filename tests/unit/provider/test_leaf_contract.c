@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "model/quota.h"
 #include "tests/unit/provider/provider_world.h"
 
 #define IDLE "north/p/pool:x"
@@ -128,6 +129,70 @@ static void a_leaf_continues_above_the_epoch_of_the_broker(void **state)
     assert_int_equal(state_of(ENG).epoch, 8);
     provider_world_open_above(&world, ENG, 20); /* it is open: a late copy */
     assert_int_equal(state_of(ENG).epoch, 8);
+}
+
+/* Two slots use an hour of slots in half an hour, held or not: idle ones cost nothing.
+ * A crash forgets none of it, and in the next month the count begins at 0. */
+static void the_hours_of_a_leaf_are_counted_without_a_bound(void **state)
+{
+    (void)state;
+    const int64_t day_ms = 24 * QUOTA_HOUR_MS;
+    provider_world_open(&world, ENG);
+    provider_world_propose(&world, ENG, 1, "n1 0:3");
+    provider_world_tick(&world, QUOTA_HOUR_MS);
+    assert_int_equal(state_of(ENG).hours_since_ms, 0); /* it has run nothing */
+    int64_t begin_ms = world.now_ms;
+    provider_world_start(&world, "south", 1, ENG, 2, "n1=2");
+    provider_world_tick(&world, 0);
+    provider_world_tick(&world, QUOTA_HOUR_MS / 2);
+    assert_int_equal(state_of(ENG).hours_ms, QUOTA_HOUR_MS);
+    assert_int_equal(state_of(ENG).hours_since_ms, begin_ms);
+    provider_world_restart(&world);
+    provider_world_export(&world, "p pool:x pool n1=4 n2=2");
+    provider_world_tick(&world, QUOTA_HOUR_MS / 2 - 1);
+    provider_world_end(&world, "south", 1);
+    provider_world_tick(&world, 0);
+    provider_world_tick(&world, day_ms);
+    assert_int_equal(state_of(ENG).hours_ms, 2 * QUOTA_HOUR_MS - 2);
+    assert_int_equal(state_of(ENG).hours_since_ms, begin_ms);
+    assert_int_equal(state_of(ENG).n_hours, 0);
+    assert_null(state_of(ENG).withheld);
+    provider_set_local_used(world.provider, "n1", 4, 0);
+    if (provider_world_start(&world, "south", 2, ENG, 2, "n1=1") != PROVIDER_ADMITTED) {
+        fail_msg("%s", world.reason);
+    }
+    provider_world_tick(&world, 0);
+    provider_world_tick(&world, 31 * day_ms - world.now_ms + 5);
+    assert_int_equal(state_of(ENG).hours_month_ms, 31 * day_ms);
+    assert_int_equal(state_of(ENG).hours_ms, 5);
+}
+
+/* What a site uses of its own hosts is not borrowed. */
+static void the_sites_own_leaf_counts_no_hours(void **state)
+{
+    (void)state;
+    provider_world_open(&world, OWN);
+    provider_world_propose(&world, OWN, 1, "n1 4:0");
+    provider_set_local_used(world.provider, "n1", 4, 3);
+    provider_world_tick(&world, QUOTA_HOUR_MS);
+    assert_int_equal(state_of(OWN).hosts[0].provider_used, 3);
+    assert_int_equal(state_of(OWN).hours_since_ms, 0);
+    provider_world_price(&world, OWN, 5);
+    assert_int_equal(state_of(OWN).price, 0);
+}
+
+static void the_price_of_a_leaf_is_the_brokers(void **state)
+{
+    (void)state;
+    provider_world_price(&world, ENG, 5);
+    assert_int_equal(state_of(ENG).price, 5);
+    provider_world_restart(&world);
+    provider_world_export(&world, "p pool:x pool n1=4 n2=2");
+    assert_int_equal(state_of(ENG).price, 5);
+    assert_int_equal(state_of(ENG).epoch, 1);
+    provider_world_price(&world, ENG, 0);
+    assert_int_equal(state_of(ENG).price, 0);
+    assert_int_equal(state_of(ENG).epoch, 1); /* a price is no part of the split */
 }
 
 /* A broker cannot use up the numbers of epochs. */
@@ -433,6 +498,9 @@ int main(void)
         TEST(what_does_not_hold_changes_nothing),
         TEST(only_leaves_of_policies_that_export_to_a_pool_are_opened),
         TEST(a_leaf_continues_above_the_epoch_of_the_broker),
+        TEST(the_hours_of_a_leaf_are_counted_without_a_bound),
+        TEST(the_sites_own_leaf_counts_no_hours),
+        TEST(the_price_of_a_leaf_is_the_brokers),
         TEST(an_impossible_epoch_is_ignored),
         TEST(an_ended_leaf_continues_above_both_epochs),
         TEST(a_recall_takes_what_is_idle_and_waits_for_the_rest),
