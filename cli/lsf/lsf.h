@@ -52,6 +52,8 @@ extern const struct lsf_command lsf_table_commands[];
  * line on standard error. */
 int lsf_line_read(struct call *call, const struct lsf_command *command, int argc,
                   char **argv);
+/* LSF_FAILED, after a sentence, if one of the options is refused. */
+int lsf_line_refuse(const struct call *call);
 /* Judges the options that were given and renames them to those of sublet. For bsub
  * after the script's options have been read. */
 int lsf_line_judge(struct call *call);
@@ -85,6 +87,9 @@ struct lsf_listing {
 /* Prints the rows by -o, -json, -noheader, -w or -W. Returns CALL_OK or LSF_FAILED. */
 int lsf_print_rows(struct call *call, const struct lsf_listing *listing,
                    const json_t *rows);
+/* Takes -o from this variable, unless the line has -o or one of the options `layouts`,
+ * as "-l -w". */
+void lsf_print_default(struct call *call, const char *variable, const char *layouts);
 /* The same by another layout. */
 int lsf_print_layout(struct call *call, const struct lsf_listing *listing,
                      const char *layout, const json_t *rows);
@@ -99,18 +104,22 @@ lsf_format_fn lsf_format_text, lsf_format_plain, lsf_format_time, lsf_format_sec
     lsf_format_limit_size, lsf_format_limit_minutes, lsf_format_finish_time,
     lsf_format_time_left, lsf_format_yes, lsf_format_used, lsf_format_count,
     lsf_format_joined, lsf_format_index, lsf_format_percent, lsf_format_size,
-    lsf_format_names, lsf_format_bool, lsf_format_exit_reason, lsf_format_each_used;
+    lsf_format_names, lsf_format_bool, lsf_format_exit_reason, lsf_format_each_used,
+    lsf_format_complete, lsf_format_whole;
 const char *lsf_format_get(const json_t *row, const char *path); /* "" without one */
 /* Seconds since 1970 of an RFC 3339 instant; -1: none. */
 int64_t lsf_format_instant(const json_t *row, const char *path);
+/* TIME0,TIME1 of bacct and bhist, as "2026/11/23/08:00,." or "23,24/12:00": whether the
+ * instant `at` lies within. `*is_valid` becomes false if the text is no such span. */
+bool lsf_format_is_within(const char *span, int64_t at, bool *is_valid);
 /* "Mon Nov 23 02:31:22" */
 const char *lsf_format_long_time(struct arena *arena, int64_t seconds);
 
-extern const struct lsf_listing lsf_fields_jobs, lsf_fields_hosts, lsf_fields_queues,
-    lsf_fields_users, lsf_fields_load, lsf_fields_lshosts, lsf_fields_apps,
-    lsf_fields_job_groups, lsf_fields_hist, lsf_fields_limits, lsf_fields_shared,
-    lsf_fields_values, lsf_fields_groups, lsf_fields_host_groups, lsf_fields_units,
-    lsf_fields_resources;
+extern const struct lsf_listing lsf_fields_models, lsf_fields_types, lsf_fields_slots,
+    lsf_fields_jobs, lsf_fields_hosts, lsf_fields_queues, lsf_fields_users,
+    lsf_fields_load, lsf_fields_lshosts, lsf_fields_apps, lsf_fields_job_groups,
+    lsf_fields_hist, lsf_fields_limits, lsf_fields_shared, lsf_fields_values,
+    lsf_fields_groups, lsf_fields_host_groups, lsf_fields_units, lsf_fields_resources;
 
 /* ---- lsf_select.c: which jobs are meant */
 
@@ -139,13 +148,18 @@ int lsf_control_top(struct call *call);
 int lsf_control_bottom(struct call *call);
 int lsf_control_resize(struct call *call);
 int lsf_control_peek(struct call *call);
-int lsf_control_admin(struct call *call);
+/* badmin; its subcommands are a table in the shape of options. */
+int lsf_admin_run(struct call *call);
+extern const struct lsf_option lsf_admin_subcommands[];
 int lsf_control_wait(struct call *call);
 int lsf_job_group_list(struct call *call);
 int lsf_job_group_add(struct call *call);
 int lsf_job_group_modify(struct call *call);
 int lsf_job_group_delete(struct call *call);
 int lsf_hist_run(struct call *call);
+/* bhist -l: each job with its events; bhist -t: the events of all jobs by time. */
+int lsf_event_lives(struct call *call, const json_t *rows);
+int lsf_event_times(struct call *call, const json_t *rows);
 int lsf_hist_account(struct call *call);
 int lsf_listing_hosts(struct call *call);
 int lsf_listing_queues(struct call *call);

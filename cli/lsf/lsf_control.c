@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lsf_control.c: bkill, bstop, bresume, brequeue, bswitch, btop, bbot, bresize, bpeek,
- * bwait and badmin. Source: LSF's command reference. */
+/* lsf_control.c: bkill, bstop, bresume, brequeue, bswitch, btop, bbot, bresize, bpeek
+ * and bwait. Source: LSF's command reference. */
 #include <czmq.h>
 #include <errno.h>
 #include <signal.h>
@@ -373,61 +373,4 @@ int lsf_control_wait(struct call *call)
         zclock_sleep(LOOK_MS);
         left_ms -= LOOK_MS;
     }
-}
-
-/* ---- badmin */
-
-static int each(struct call *call, const char *word, int (*run)(struct call *call))
-{
-    char **all = call->operands;
-    int count = call->n_operands, status = CALL_OK;
-    for (int i = 1; status == CALL_OK && i < count; i++) {
-        char *words[] = {arena_str(&call->arena, word), all[i], NULL};
-        call->operands = words[0][0] != '\0' ? words : words + 1;
-        call->n_operands = words[0][0] != '\0' ? 2 : 1;
-        status = run(call);
-    }
-    if (count < 2) {
-        call_fail("badmin %s: expected a name", all[0]);
-        status = LSF_FAILED;
-    }
-    return status;
-}
-
-static int check_configuration(struct call *call)
-{
-    call_fail("badmin ckconfig: the files are those of the daemon; use "
-              "sublet check PATH..., or sublet check --lsf DIR");
-    (void)call;
-    return LSF_FAILED;
-}
-
-int lsf_control_admin(struct call *call)
-{
-    static const struct {
-        const char *word, *sublet;
-        int (*run)(struct call *call);
-    } orders[] = {{"hopen", "", cmd_host_control_open},
-                  {"hclose", "", cmd_host_control_close},
-                  {"qopen", "open", cmd_job_move_queue},
-                  {"qclose", "close", cmd_job_move_queue},
-                  {"qact", "activate", cmd_job_move_queue},
-                  {"qinact", "inactivate", cmd_job_move_queue}};
-    const char *word = call->n_operands > 0 ? call->operands[0] : "";
-    for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
-        if (strcmp(orders[i].word, word) == 0) {
-            return each(call, orders[i].sublet, orders[i].run);
-        }
-    }
-    if (strcmp(word, "reconfig") == 0) {
-        call->n_operands = 0;
-        return cmd_reconfig_run(call);
-    }
-    if (strcmp(word, "ckconfig") == 0) {
-        return check_configuration(call);
-    }
-    call_fail("badmin %s: not supported; daemons are controlled by systemctl, "
-              "expected hopen, hclose, qopen, qclose, qact, qinact or reconfig",
-              word);
-    return LSF_FAILED;
 }

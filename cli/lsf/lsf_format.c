@@ -182,6 +182,68 @@ const char *lsf_format_time_left(struct arena *arena, const json_t *row,
                         (long long)(left / 60 % 60));
 }
 
+/* The part of the run limit that is over: "12.50% L". */
+const char *lsf_format_complete(struct arena *arena, const json_t *row,
+                                const char *path)
+{
+    double limit = json_number_value(columns_find(row, "limits.run_s"));
+    json_t *ran = columns_find(row, path);
+    if (strcmp(lsf_format_get(row, "state"), "DONE") == 0) {
+        return "100.00% L";
+    }
+    if (limit <= 0 || !json_is_number(ran) || lsf_format_instant(row, "start_at") < 0) {
+        return "";
+    }
+    double part = json_number_value(ran) / limit * 100;
+    return arena_printf(arena, "%.2f%% L", part < 100 ? part : 100.0);
+}
+
+const char *lsf_format_whole(struct arena *arena, const json_t *row, const char *path)
+{
+    json_t *value = columns_find(row, path);
+    return json_is_number(value) ? arena_printf(arena, "%.0f", json_number_value(value))
+                                 : "0";
+}
+
+/* "[[YEAR/]MONTH/]DAY/HOUR:MINUTE", the past one; a missing one is the begin or now. */
+static int64_t read_instant(const char *text, size_t length, bool is_end,
+                            bool *is_valid)
+{
+    int fields[5], count = 0, used = 0;
+    time_t now = time(NULL);
+    struct tm tm;
+    if (length == 0 || (length == 1 && text[0] == '.')) {
+        return is_end || length == 1 ? (int64_t)now : 0;
+    }
+    localtime_r(&now, &tm);
+    const char *end = text + length;
+    while (text < end && count < 5 &&
+           sscanf(text, "%4d%n", &fields[count], &used) == 1) {
+        text += used;
+        count++;
+        text += text < end && strchr("/:", *text) != NULL;
+    }
+    *is_valid = *is_valid && text == end && count > 0;
+    bool has_clock = count > 1 && memchr(end - length, ':', length) != NULL;
+    int n_date = has_clock ? count - 2 : count;
+    tm.tm_sec = is_end && !has_clock ? 59 : 0;
+    tm.tm_min = has_clock ? fields[count - 1] : is_end ? 59 : 0;
+    tm.tm_hour = has_clock ? fields[count - 2] : is_end ? 23 : 0;
+    tm.tm_mday = n_date > 0 ? fields[n_date - 1] : tm.tm_mday;
+    tm.tm_mon = n_date > 1 ? fields[n_date - 2] - 1 : tm.tm_mon;
+    tm.tm_year = n_date > 2 ? fields[0] - 1900 : tm.tm_year;
+    tm.tm_isdst = -1;
+    return (int64_t)mktime(&tm);
+}
+
+bool lsf_format_is_within(const char *span, int64_t at, bool *is_valid)
+{
+    size_t length = strcspn(span, ",");
+    const char *rest = span[length] == ',' ? span + length + 1 : span;
+    return at >= read_instant(span, length, false, is_valid) &&
+           at <= read_instant(rest, strlen(rest), true, is_valid);
+}
+
 /* ---- sizes and limits */
 
 const char *lsf_format_mem(struct arena *arena, const json_t *row, const char *path)

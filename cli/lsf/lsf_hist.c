@@ -6,7 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/commands.h"
 #include "cli/lsf/lsf.h"
 
 /* ---- which jobs */
@@ -54,6 +53,30 @@ static bool has_name(const json_t *row, const void *arg)
     return true;
 }
 
+/* -C, -S and -D. False if the option's value cannot be read. */
+static bool is_in_time(const struct call *call, const json_t *row, bool *is_valid)
+{
+    static const struct {
+        const char *option, *key;
+    } spans[] = {{"-C", "end_at"}, {"-S", "submit_at"}, {"-D", "start_at"}};
+    for (size_t i = 0; i < sizeof(spans) / sizeof(spans[0]); i++) {
+        const char *span = call_value(call, spans[i].option);
+        if (span != NULL &&
+            !lsf_format_is_within(span, lsf_format_instant(row, spans[i].key),
+                                  is_valid)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int refuse_times(const struct call *call)
+{
+    call_fail("%s: expected times as [[YEAR/]MONTH/]DAY/HOUR:MINUTE",
+              call->command->name);
+    return LSF_FAILED;
+}
+
 /* One query for each id, or one for all. */
 static int gather(struct call *call, bool with_ended, struct listing *listing)
 {
@@ -69,24 +92,41 @@ static int gather(struct call *call, bool with_ended, struct listing *listing)
 
 /* ---- bhist */
 
+static bool has_times(const struct call *call)
+{
+    return call_has(call, "-C") || call_has(call, "-S") || call_has(call, "-D");
+}
+
+static int show(struct call *call, const json_t *rows)
+{
+    bool is_any = json_array_size(rows) > 0;
+    if (call_has(call, "-t") && is_any) {
+        return lsf_event_times(call, rows);
+    }
+    if ((call_has(call, "-l") || call_has(call, "-UF")) && is_any) {
+        return lsf_event_lives(call, rows);
+    }
+    if (is_any) {
+        printf("Summary of time in seconds spent in various states:\n");
+    }
+    return lsf_print_rows(call, &lsf_fields_hist, rows);
+}
+
 int lsf_hist_run(struct call *call)
 {
     struct listing listing = {0};
-    if (call_has(call, "-l") || call_has(call, "-UF")) {
-        if (!call_has(call, "-l")) {
-            lsf_line_add(call, "-l", "");
-        }
-        return cmd_hist_run(call);
-    }
-    bool with_ended =
-        call_has(call, "-a") || call_has(call, "-d") || call_has(call, "-e");
+    bool is_valid = true;
+    bool with_ended = call_has(call, "-a") || call_has(call, "-d") ||
+                      call_has(call, "-e") || call_has(call, "-t") || has_times(call);
     int status = gather(call, with_ended, &listing);
     if (status == CALL_OK) {
         listing_filter(&listing, is_wanted, call);
-        if (json_array_size(listing.rows) > 0) {
-            printf("Summary of time in seconds spent in various states:\n");
+        for (size_t i = json_array_size(listing.rows); i-- > 0;) {
+            if (!is_in_time(call, json_array_get(listing.rows, i), &is_valid)) {
+                json_array_remove(listing.rows, i);
+            }
         }
-        status = lsf_print_rows(call, &lsf_fields_hist, listing.rows);
+        status = is_valid ? show(call, listing.rows) : refuse_times(call);
     }
     listing_free(&listing);
     return status;
@@ -215,59 +255,6 @@ static void print_job(struct call *call, struct arena *arena, const json_t *row)
            is_state(row, "DONE") ? "done" : "exit", hog_of(cpu, turnaround));
 }
 
-/* "[[YEAR/]MONTH/]DAY/HOUR:MINUTE", the past one; a missing one is the begin or now. */
-static int64_t read_instant(const char *text, size_t length, bool is_end,
-                            bool *is_valid)
-{
-    int fields[5], count = 0, used = 0;
-    time_t now = time(NULL);
-    struct tm tm;
-    if (length == 0 || (length == 1 && text[0] == '.')) {
-        return is_end || length == 1 ? (int64_t)now : 0;
-    }
-    localtime_r(&now, &tm);
-    const char *end = text + length;
-    while (text < end && count < 5 &&
-           sscanf(text, "%4d%n", &fields[count], &used) == 1) {
-        text += used;
-        count++;
-        text += text < end && strchr("/:", *text) != NULL;
-    }
-    *is_valid = *is_valid && text == end && count > 0;
-    bool has_clock = count > 1 && memchr(end - length, ':', length) != NULL;
-    int n_date = has_clock ? count - 2 : count;
-    tm.tm_sec = is_end && !has_clock ? 59 : 0;
-    tm.tm_min = has_clock ? fields[count - 1] : is_end ? 59 : 0;
-    tm.tm_hour = has_clock ? fields[count - 2] : is_end ? 23 : 0;
-    tm.tm_mday = n_date > 0 ? fields[n_date - 1] : tm.tm_mday;
-    tm.tm_mon = n_date > 1 ? fields[n_date - 2] - 1 : tm.tm_mon;
-    tm.tm_year = n_date > 2 ? fields[0] - 1900 : tm.tm_year;
-    tm.tm_isdst = -1;
-    return (int64_t)mktime(&tm);
-}
-
-/* -C, -S and -D. False if the option's value cannot be read. */
-static bool is_in_time(const struct call *call, const json_t *row, bool *is_valid)
-{
-    static const struct {
-        const char *option, *key;
-    } spans[] = {{"-C", "end_at"}, {"-S", "submit_at"}, {"-D", "start_at"}};
-    for (size_t i = 0; i < sizeof(spans) / sizeof(spans[0]); i++) {
-        const char *span = call_value(call, spans[i].option);
-        if (span == NULL) {
-            continue;
-        }
-        size_t length = strcspn(span, ",");
-        const char *rest = span[length] == ',' ? span + length + 1 : span;
-        int64_t at = lsf_format_instant(row, spans[i].key);
-        if (at < read_instant(span, length, false, is_valid) ||
-            at > read_instant(rest, strlen(rest), true, is_valid)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static void print_heading(struct call *call)
 {
     const char *queue = call_value(call, "-q"), *project = call_value(call, "-P");
@@ -314,9 +301,5 @@ int lsf_hist_account(struct call *call)
     print_summary(&call->arena, &account);
     listing_free(&listing);
     status = call_finish_output();
-    if (!is_valid) {
-        call_fail("bacct: expected times as [[YEAR/]MONTH/]DAY/HOUR:MINUTE");
-        return LSF_FAILED;
-    }
-    return status;
+    return is_valid ? status : refuse_times(call);
 }

@@ -10,6 +10,9 @@
 static const char wide_layout[] =
     "jobid:=7 user stat queue:10 from_host exec_host job_name submit_time:=12 "
     "proj_name:10 w_cpu mem:7 swap:7 pids start_time:=15 finish_time:=15 slots";
+static const char priority_layout[] =
+    "jobid:=7 user stat queue:10 from_host exec_host job_name submit_time:=12 "
+    "job_priority:=12";
 static const char array_layout[] =
     "jobid:=7 a_spec:-12 user:=8 a_njobs:-6 a_pend:-5 a_done:-5 a_run:-5 a_exit:-5 "
     "a_ssusp:-5 a_ususp:-5 a_psusp:-5";
@@ -19,6 +22,22 @@ static const char array_layout[] =
 static void set_text(json_t *row, const char *key, const char *text)
 {
     json_object_set_new(row, key, json_string(text));
+}
+
+/* Held, or waiting for another job, a time or an administrator: not for slots. */
+static bool is_ineligible(const json_t *row)
+{
+    static const char words[] =
+        " dependency dependency_never begin_time retry queue_gone doubted deadline ";
+    const char *word = lsf_format_get(row, "pending");
+    size_t length = strlen(word);
+    for (const char *at = strstr(words, word); at != NULL && length > 0;
+         at = strstr(at + 1, word)) {
+        if (at > words && at[-1] == ' ' && at[length] == ' ') {
+            return true;
+        }
+    }
+    return strcmp(lsf_format_get(row, "state"), "PSUSP") == 0;
 }
 
 static void annotate(struct arena *arena, json_t *row)
@@ -44,6 +63,7 @@ static void annotate(struct arena *arena, json_t *row)
     if (strcmp(state, "EXIT") == 0) {
         json_object_set(row, "exit_reason", json_object_get(row, "reason"));
     }
+    set_text(row, "pend_state", !waits ? "" : is_ineligible(row) ? "IPEND" : "EPEND");
     json_t *reason = json_array_get(json_object_get(row, "pending_reasons"), 0);
     if (reason != NULL) {
         json_object_set(row, "pend_reason", reason);
@@ -60,10 +80,10 @@ static bool has_state(const json_t *row, const void *arg)
 {
     static const struct {
         const char *option, *states;
-    } choices[] = {{"-p", "PEND PSUSP"},
-                   {"-r", "RUN UNKWN"},
-                   {"-s", "PSUSP SSUSP USUSP"},
-                   {"-d", "DONE EXIT"}};
+    } choices[] = {
+        {"-p", "PEND PSUSP"},  {"-psum", "PEND PSUSP"},     {"-pe", "PEND PSUSP"},
+        {"-pi", "PEND PSUSP"}, {"-pei", "PEND PSUSP"},      {"-plan", "PEND"},
+        {"-r", "RUN UNKWN"},   {"-s", "PSUSP SSUSP USUSP"}, {"-d", "DONE EXIT"}};
     const struct call *call = arg;
     const char *state = lsf_format_get(row, "state");
     bool has_choice = false, is_chosen = false;
@@ -74,6 +94,66 @@ static bool has_state(const json_t *row, const void *arg)
         }
     }
     return !has_choice || is_chosen || call_has(call, "-a");
+}
+
+/* ---- -pe, -pi, -plan and -rusage */
+
+static bool has_pend_state(const json_t *row, const void *word)
+{
+    return strcmp(lsf_format_get(row, "pend_state"), word) == 0;
+}
+
+static bool is_planned(const json_t *row, const void *unused)
+{
+    (void)unused;
+    return json_is_string(json_object_get(row, "start_estimate")) ||
+           json_is_integer(json_object_get(row, "reserved_slots"));
+}
+
+/* The name is a word of a rusage section of the requirements. */
+static bool reserves(const char *string, const char *name, size_t length)
+{
+    const char *at = string;
+    while ((at = strstr(at, "rusage[")) != NULL) {
+        const char *end = at + strcspn(at, "]");
+        for (at += strlen("rusage["); at < end; at++) {
+            size_t n = strcspn(at, "=:,| ]");
+            if (n == length && strncmp(at, name, n) == 0) {
+                return true;
+            }
+            at += n;
+        }
+    }
+    return false;
+}
+
+static bool reserves_any(const json_t *row, const void *names)
+{
+    const char *at = names, *string = lsf_format_get(row, "resreq");
+    while (*(at += strspn(at, " ,")) != '\0') {
+        size_t length = strcspn(at, " ,");
+        if (reserves(string, at, length)) {
+            return true;
+        }
+        at += length;
+    }
+    return false;
+}
+
+static void filter(const struct call *call, struct listing *listing)
+{
+    if (call_has(call, "-pe")) {
+        listing_filter(listing, has_pend_state, "EPEND");
+    }
+    if (call_has(call, "-pi")) {
+        listing_filter(listing, has_pend_state, "IPEND");
+    }
+    if (call_has(call, "-plan")) {
+        listing_filter(listing, is_planned, NULL);
+    }
+    if (call_has(call, "-rusage")) {
+        listing_filter(listing, reserves_any, call_value(call, "-rusage"));
+    }
 }
 
 /* ---- -p and -s: each job, and why it does not run */
@@ -312,13 +392,120 @@ static int show_sum(struct call *call, const json_t *rows)
     return call_finish_output();
 }
 
+/* ---- -psum, -pei and -script */
+
+/* By their number, and equal ones by their text. */
+static int compare_reasons(const void *a, const void *b)
+{
+    const json_t *x = *(json_t *const *)a, *y = *(json_t *const *)b;
+    json_int_t n = json_integer_value(json_object_get(x, "jobs"));
+    json_int_t m = json_integer_value(json_object_get(y, "jobs"));
+    return n != m ? (n < m) - (n > m)
+                  : strcmp(lsf_format_get(x, "reason"), lsf_format_get(y, "reason"));
+}
+
+static int show_reason_sum(struct call *call, const json_t *rows)
+{
+    json_t *counts = json_object(), *number;
+    size_t i, n_reasons = 0;
+    const json_t *row;
+    const char *key;
+    json_array_foreach(rows, i, row)
+    {
+        const char *reason = lsf_format_get(row, "pend_reason");
+        count(counts, reason[0] != '\0' ? reason : lsf_format_get(row, "reason"));
+    }
+    json_t **sorted =
+        arena_alloc(&call->arena, json_object_size(counts) + 1, sizeof(*sorted));
+    json_object_foreach(counts, key, number)
+    {
+        sorted[n_reasons++] = json_pack("{s:s,s:O}", "reason", key, "jobs", number);
+    }
+    qsort(sorted, n_reasons, sizeof(*sorted), compare_reasons);
+    printf("Pending reason summary: published %s\nSummarizing %zu pending jobs:\n",
+           lsf_format_long_time(&call->arena, (int64_t)time(NULL)),
+           json_array_size(rows));
+    for (i = 0; i < n_reasons; i++) {
+        printf(" %8lld  %s;\n",
+               (long long)json_integer_value(json_object_get(sorted[i], "jobs")),
+               lsf_format_get(sorted[i], "reason"));
+        json_decref(sorted[i]);
+    }
+    json_decref(counts);
+    return call_finish_output();
+}
+
+static int show_both(struct call *call, const json_t *rows)
+{
+    static const struct {
+        const char *word, *heading;
+    } parts[] = {{"EPEND", "ELIGIBLE PENDING JOBS"},
+                 {"IPEND", "INELIGIBLE PENDING JOBS"}};
+    for (size_t k = 0; k < sizeof(parts) / sizeof(parts[0]); k++) {
+        json_t *chosen = json_array();
+        json_t *row;
+        size_t i;
+        json_array_foreach(rows, i, row)
+        {
+            if (has_pend_state(row, parts[k].word)) {
+                json_array_append(chosen, row);
+            }
+        }
+        printf("%s:\n", parts[k].heading);
+        lsf_print_rows(call, &lsf_fields_jobs, chosen);
+        json_decref(chosen);
+    }
+    return call_finish_output();
+}
+
+static int show_scripts(struct call *call, const json_t *rows)
+{
+    const json_t *row;
+    size_t i;
+    if (json_array_size(rows) == 0) {
+        return lsf_print_rows(call, &lsf_fields_jobs, rows);
+    }
+    json_array_foreach(rows, i, row)
+    {
+        const char *command = lsf_format_get(row, "command");
+        size_t length = strlen(command);
+        printf("%s%s", command, length > 0 && command[length - 1] == '\n' ? "" : "\n");
+    }
+    return call_finish_output();
+}
+
 /* ---- */
+
+/* The layout that the options choose. */
+static const char *layout_of(struct call *call)
+{
+    static const char *const more[][2] = {
+        {"-WF", "finish_time:=16"}, {"-WL", "time_left:=11"}, {"-WP", "%complete:=11"}};
+    const char *layout = call_has(call, "-W")     ? wide_layout
+                         : call_has(call, "-pri") ? priority_layout
+                                                  : lsf_fields_jobs.layout;
+    for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++) {
+        if (call_has(call, more[i][0])) {
+            layout = arena_printf(&call->arena, "%s %s", layout, more[i][1]);
+        }
+    }
+    return layout;
+}
 
 static int show(struct call *call, const struct listing *listing)
 {
     bool is_chosen = call_has(call, "-o") || call_has(call, "-json");
     if (call_has(call, "-sum")) {
         return show_sum(call, listing->rows);
+    }
+    if (call_has(call, "-script")) {
+        return show_scripts(call, listing->rows);
+    }
+    if (call_has(call, "-psum") && json_array_size(listing->rows) > 0) {
+        return show_reason_sum(call, listing->rows);
+    }
+    if (call_has(call, "-pei") && !is_chosen) {
+        return show_both(call, listing->rows);
     }
     if (call_has(call, "-A")) {
         json_t *arrays = join_arrays(&call->arena, listing->rows);
@@ -329,25 +516,21 @@ static int show(struct call *call, const struct listing *listing)
     if ((call_has(call, "-l") || call_has(call, "-UF")) && !is_chosen) {
         return show_long(call, listing->rows);
     }
-    if ((call_has(call, "-p") || call_has(call, "-s")) && !is_chosen) {
+    bool has_reasons = call_has(call, "-p") || call_has(call, "-s") ||
+                       call_has(call, "-pe") || call_has(call, "-pi");
+    if (has_reasons && !is_chosen) {
         return show_reasons(call, listing->rows);
     }
-    return lsf_print_layout(call, &lsf_fields_jobs,
-                            call_has(call, "-W") ? wide_layout : lsf_fields_jobs.layout,
-                            listing->rows);
+    return lsf_print_layout(call, &lsf_fields_jobs, layout_of(call), listing->rows);
 }
 
 int lsf_jobs_run(struct call *call)
 {
     struct listing listing = {0};
-    const char *format = getenv("LSB_BJOBS_FORMAT");
     json_t *row;
     size_t i;
     int n_missing;
-    if (format != NULL && format[0] != '\0' && !call_has(call, "-o") &&
-        !call_has(call, "-l") && !call_has(call, "-W")) {
-        lsf_line_add(call, "-o", format);
-    }
+    lsf_print_default(call, "LSB_BJOBS_FORMAT", "-l -UF -W -WF -WL -WP -pri -A");
     bool with_ended = call_has(call, "-a") || call_has(call, "-d");
     int status = lsf_select_rows(call, 0, with_ended, &listing, &n_missing);
     if (status == CALL_OK) {
@@ -356,6 +539,7 @@ int lsf_jobs_run(struct call *call)
         {
             annotate(&call->arena, row);
         }
+        filter(call, &listing);
         bool is_all_missing = n_missing > 0 && json_array_size(listing.rows) == 0 &&
                               !call_has(call, "-json");
         status = is_all_missing ? LSF_FAILED : show(call, &listing);

@@ -54,6 +54,7 @@ static int show(struct call *call, const struct msg_query *query, const char *th
 int lsf_listing_hosts(struct call *call)
 {
     struct msg_query query = listing_query(QUERY_HOSTS);
+    lsf_print_default(call, "LSB_BHOSTS_FORMAT", "-l -w -s -e");
     bool is_plain = !call_has(call, "-o") && !call_has(call, "-json");
     if (call_has(call, "-l") && is_plain) {
         return cmd_resources_hosts(call);
@@ -74,6 +75,8 @@ int lsf_listing_shared(struct call *call)
     return show(call, &query, "resource", NULL, &lsf_fields_shared);
 }
 
+static int show_values(struct call *call);
+
 /* All hosts that are known run jobs. */
 static void add_server(struct call *call, struct listing *listing)
 {
@@ -89,6 +92,10 @@ static void add_server(struct call *call, struct listing *listing)
 int lsf_listing_lshosts(struct call *call)
 {
     struct msg_query query = listing_query(QUERY_HOSTS);
+    lsf_print_default(call, "LSF_LSHOSTS_FORMAT", "-l -w -s");
+    if (call_has(call, "-s")) {
+        return show_values(call);
+    }
     if (call_has(call, "-l") && !call_has(call, "-o")) {
         return cmd_resources_hosts(call);
     }
@@ -164,16 +171,31 @@ static int show_values(struct call *call)
     return status;
 }
 
+/* -I: "ut:mem" as a layout, with the columns of the plain output. */
+static const char *indices_layout(struct call *call, const char *names)
+{
+    const char *text = "host_name:15 status:-6";
+    while (*(names += strspn(names, ": ")) != '\0') {
+        size_t length = strcspn(names, ": ");
+        text = arena_printf(&call->arena, "%s %.*s:-6", text, (int)length, names);
+        names += length;
+    }
+    return text;
+}
+
 int lsf_listing_load(struct call *call)
 {
+    lsf_print_default(call, "LSF_LSLOAD_FORMAT", "-l -w -s -I");
     if (call_has(call, "-s")) {
         return show_values(call);
     }
     struct msg_query query = listing_query(QUERY_LOAD);
+    const char *indices = call_value(call, "-I");
     query.res_req = call_text(call, "-R");
     return show_layout(call, &query, "Host", take_first, &lsf_fields_load,
-                       call_has(call, "-l") ? load_long_layout
-                                            : lsf_fields_load.layout);
+                       indices != NULL        ? indices_layout(call, indices)
+                       : call_has(call, "-l") ? load_long_layout
+                                              : lsf_fields_load.layout);
 }
 
 /* Free slots of hosts that take jobs: nothing ends a job there before its run limit. */
@@ -181,25 +203,37 @@ int lsf_listing_slots(struct call *call)
 {
     struct listing listing = {0};
     struct msg_query query = listing_query(QUERY_HOSTS);
-    json_int_t n_free = 0;
-    const json_t *row;
+    json_int_t n_free = 0, most = 0;
+    const char *wanted = call_value(call, "-n"), *hosts = "";
+    json_t *row;
     size_t i;
+    query.res_req = call_text(call, "-R");
     int status = listing_get(call, &query, &listing);
     json_array_foreach(listing.rows, i, row)
     {
-        if (strcmp(lsf_format_get(row, "status"), "ok") == 0) {
-            n_free += json_integer_value(json_object_get(row, "max")) -
-                      json_integer_value(json_object_get(row, "njobs"));
+        most = json_integer_value(json_object_get(row, "max")) -
+               json_integer_value(json_object_get(row, "njobs"));
+        if (strcmp(lsf_format_get(row, "status"), "ok") == 0 && most > 0) {
+            n_free += most;
+            hosts = arena_printf(&call->arena, "%s%s%lld*%s", hosts,
+                                 hosts[0] != '\0' ? ":" : "", (long long)most,
+                                 lsf_format_get(row, "host"));
         }
     }
     listing_free(&listing);
-    if (status == CALL_OK && n_free <= 0) {
-        call_fail("No idle slots at this time.");
+    if (status == CALL_OK &&
+        (n_free <= 0 || (wanted != NULL && n_free < strtoll(wanted, NULL, 10)))) {
+        call_fail("No backfill window exists at this time.");
         return LSF_FAILED;
     }
     if (status == CALL_OK) {
-        printf("SLOTS          RUNTIME\n%-14lld UNLIMITED\n", (long long)n_free);
-        status = call_finish_output();
+        json_t *rows = json_pack("[{s:I,s:s,s:s}]", "slots", n_free, "runtime",
+                                 "UNLIMITED", "hosts", hosts);
+        status = lsf_print_layout(call, &lsf_fields_slots,
+                                  call_has(call, "-l") ? "slots:15 runtime:15 hosts:=20"
+                                                       : lsf_fields_slots.layout,
+                                  rows);
+        json_decref(rows);
     }
     return status;
 }
@@ -237,6 +271,7 @@ static void take_usable(struct call *call, struct listing *listing)
 int lsf_listing_queues(struct call *call)
 {
     const struct msg_query query = listing_query(QUERY_QUEUES);
+    lsf_print_default(call, "LSB_BQUEUES_FORMAT", "-l -w -r");
     bool is_long = call_has(call, "-l") || call_has(call, "-r");
     if (is_long && !call_has(call, "-o")) {
         if (!call_has(call, "-l")) {
@@ -253,6 +288,7 @@ int lsf_listing_users(struct call *call)
 {
     struct listing listing = {0};
     struct msg_query query = listing_query(QUERY_USERS);
+    lsf_print_default(call, "LSB_BUSERS_FORMAT", "-w");
     json_t *seen = json_object();
     bool is_all = call->n_operands == 1 && strcmp(call->operands[0], "all") == 0;
     const char *self = call->n_operands == 0 ? listing_user(call, false) : NULL;
@@ -530,9 +566,44 @@ static bool is_named(const json_t *row, const struct call *call)
     return call->n_operands == 0;
 }
 
+/* lsinfo -m and -t: what the hosts are. */
+static int show_models(struct call *call)
+{
+    struct listing listing = {0};
+    struct msg_query query = listing_query(QUERY_HOSTS);
+    bool is_type = call_has(call, "-t");
+    const char *key = is_type ? "type" : "model";
+    json_t *seen = json_object(), *rows = json_array();
+    const json_t *row;
+    size_t i;
+    int status = listing_get(call, &query, &listing);
+    json_array_foreach(listing.rows, i, row)
+    {
+        const char *name = lsf_format_get(row, key);
+        if (name[0] != '\0' && json_object_get(seen, name) == NULL) {
+            json_object_set_new(seen, name, json_true());
+            json_array_append_new(rows, json_pack("{s:s,s:O?,s:s}", "name", name,
+                                                  "cpuf", json_object_get(row, "cpuf"),
+                                                  "architecture",
+                                                  lsf_format_get(row, "architecture")));
+        }
+    }
+    if (status == CALL_OK) {
+        status = lsf_print_rows(call, is_type ? &lsf_fields_types : &lsf_fields_models,
+                                rows);
+    }
+    json_decref(rows);
+    json_decref(seen);
+    listing_free(&listing);
+    return status;
+}
+
 int lsf_listing_resources(struct call *call)
 {
     struct listing listing = {0};
+    if (call_has(call, "-m") || call_has(call, "-M") || call_has(call, "-t")) {
+        return show_models(call);
+    }
     struct msg_query query = listing_query(QUERY_LOAD);
     int status = listing_get(call, &query, &listing);
     if (status != CALL_OK) {

@@ -20,16 +20,28 @@ static const struct lsf_option *options_of(const struct lsf_command *command)
     return command->options != NULL ? command->options : &none;
 }
 
-void lsf_manual_help(const struct lsf_command *command)
+static const struct lsf_option *subcommands_of(const struct lsf_command *command)
 {
-    printf("%s [options] %s\n%s\n", command->name, command->operands, command->what);
-    for (const struct lsf_option *at = options_of(command); at->kind != LSF_END; at++) {
+    static const struct lsf_option none = {.kind = LSF_END};
+    return strcmp(command->name, "badmin") == 0 ? lsf_admin_subcommands : &none;
+}
+
+static void put_help(const struct lsf_option *options)
+{
+    for (const struct lsf_option *at = options; at->kind != LSF_END; at++) {
         char left[64];
         snprintf(left, sizeof(left), "%s %s", at->name,
                  at->value != NULL ? at->value : "");
         printf("  %-22s %s%s\n", left, at->kind == LSF_REFUSED ? "not supported: " : "",
                at->what);
     }
+}
+
+void lsf_manual_help(const struct lsf_command *command)
+{
+    printf("%s [options] %s\n%s\n", command->name, command->operands, command->what);
+    put_help(options_of(command));
+    put_help(subcommands_of(command));
 }
 
 /* ---- sublet-lsf(1) */
@@ -47,9 +59,9 @@ static void put(const char *text)
     }
 }
 
-static void put_options(const struct lsf_command *command)
+static void put_options(const struct lsf_option *options)
 {
-    for (const struct lsf_option *at = options_of(command); at->kind != LSF_END; at++) {
+    for (const struct lsf_option *at = options; at->kind != LSF_END; at++) {
         if (at->kind != LSF_TAKEN) {
             continue;
         }
@@ -87,7 +99,8 @@ int lsf_manual_print(void)
         puts("\"");
         put(at->what);
         putchar('\n');
-        put_options(at);
+        put_options(options_of(at));
+        put_options(subcommands_of(at));
     }
     puts(".SH EXIT STATUS\n0: done. 255: refused, failed, or nothing was found. With\n"
          "\\fBbsub \\-K\\fR and \\fB\\-I\\fR that of the job.\n.SH ENVIRONMENT");
@@ -101,11 +114,11 @@ int lsf_manual_print(void)
 
 /* ---- docs/lsf-commands.md */
 
-static void put_kind(const struct lsf_command *command, enum lsf_option_kind kind,
+static void put_kind(const struct lsf_option *options, enum lsf_option_kind kind,
                      const char *heading)
 {
     bool is_first = true;
-    for (const struct lsf_option *at = options_of(command); at->kind != LSF_END; at++) {
+    for (const struct lsf_option *at = options; at->kind != LSF_END; at++) {
         if (at->kind == kind) {
             printf("%s`%s`", is_first ? heading : ", ", at->name);
             is_first = false;
@@ -114,19 +127,53 @@ static void put_kind(const struct lsf_command *command, enum lsf_option_kind kin
     fputs(is_first ? "" : ".\n", stdout);
 }
 
-static void put_refused(const struct lsf_command *command)
+static void put_refused(const struct lsf_option *options, const char *heading)
 {
     bool is_first = true;
-    for (const struct lsf_option *at = options_of(command); at->kind != LSF_END; at++) {
+    for (const struct lsf_option *at = options; at->kind != LSF_END; at++) {
         if (at->kind == LSF_REFUSED || at->kind == LSF_NOTED) {
-            printf("%s| `%s` | %s | %s |\n",
-                   is_first ? "\n| option | | why, or what to use |\n|---|---|---|\n"
-                            : "",
-                   at->name, at->kind == LSF_REFUSED ? "refused" : "left out, and said",
+            if (is_first) {
+                printf("\n| %s | | why, or what to use |\n|---|---|---|\n", heading);
+            }
+            printf("| `%s` | %s | %s |\n", at->name,
+                   at->kind == LSF_REFUSED ? "refused" : "left out, and said",
                    at->what);
             is_first = false;
         }
     }
+}
+
+static int count_kind(const struct lsf_command *command, enum lsf_option_kind kind)
+{
+    int count = 0;
+    for (const struct lsf_option *at = options_of(command); at->kind != LSF_END; at++) {
+        count += at->kind == kind;
+    }
+    return count;
+}
+
+/* How many options each command has in each class. */
+static void put_counts(void)
+{
+    int sums[LSF_REFUSED + 1] = {0};
+    puts("\n## Options by class\n\nEach option of LSF 10.1's command reference is in "
+         "one of four classes. No option of LSF is \"unknown\".\n\n"
+         "| command | taken | without effect | left out, and said | refused |\n"
+         "|---|---|---|---|---|");
+    for (const struct lsf_command *at = lsf_table_commands; at->name != NULL; at++) {
+        if (at->run == NULL || at->options == NULL) {
+            continue;
+        }
+        printf("| `%s` |", at->name);
+        for (int kind = LSF_TAKEN; kind <= LSF_REFUSED; kind++) {
+            int count = count_kind(at, (enum lsf_option_kind)kind);
+            sums[kind] += count;
+            printf(" %d |", count);
+        }
+        putchar('\n');
+    }
+    printf("| all | %d | %d | %d | %d |\n", sums[LSF_TAKEN], sums[LSF_IGNORED],
+           sums[LSF_NOTED], sums[LSF_REFUSED]);
 }
 
 int lsf_manual_markdown(void)
@@ -142,14 +189,17 @@ int lsf_manual_markdown(void)
                at->sublet[0] != '\0' ? "`sublet " : "", at->sublet,
                at->sublet[0] != '\0' ? "`" : "", at->what);
     }
+    put_counts();
     for (const struct lsf_command *at = lsf_table_commands; at->name != NULL; at++) {
         if (at->run == NULL || at->options == NULL) {
             continue;
         }
         printf("\n## %s\n\n%s\n", at->name, at->what);
-        put_kind(at, LSF_TAKEN, "\nTaken: ");
-        put_kind(at, LSF_IGNORED, "\nWithout effect here: ");
-        put_refused(at);
+        put_kind(options_of(at), LSF_TAKEN, "\nTaken: ");
+        put_kind(options_of(at), LSF_IGNORED, "\nWithout effect here: ");
+        put_refused(options_of(at), "option");
+        put_kind(subcommands_of(at), LSF_TAKEN, "\nSubcommands: ");
+        put_refused(subcommands_of(at), "subcommand");
     }
     return call_finish_output();
 }

@@ -14,6 +14,7 @@ struct shown {
     const struct lsf_field *field;
     int width; /* 0: as wide as its values */
     bool is_right, is_whole;
+    char unit; /* of a size: K, M, G, T, P, E; 0: the one that suits it */
 };
 
 struct sheet {
@@ -40,7 +41,22 @@ static const struct lsf_field *find_field(const struct lsf_field *fields,
     return NULL;
 }
 
-/* "name", "name:", "name:12", "name:-12", "name:=12". */
+static bool is_size(const struct lsf_field *field)
+{
+    return field->format == lsf_format_mem || field->format == lsf_format_limit_size;
+}
+
+/* "G" or "GB" behind the second colon; S stands for the unit that suits the value. */
+static bool read_unit(const char *text, struct shown *shown)
+{
+    const char letter = (char)toupper((unsigned char)text[0]);
+    bool is_known = letter != '\0' && strchr("KMGTPES", letter) != NULL &&
+                    (text[1] == '\0' || strcasecmp(text + 1, "B") == 0);
+    shown->unit = is_known && letter != 'S' ? letter : '\0';
+    return is_known && is_size(shown->field);
+}
+
+/* "name", "name:", "name:12", "name:-12", "name:=12", "name:12:G". */
 static int read_word(const struct lsf_listing *listing, const char *word,
                      struct shown *shown)
 {
@@ -64,8 +80,9 @@ static int read_word(const struct lsf_listing *listing, const char *word,
     } else if (!shown->is_right) {
         shown->width = 0;
     }
-    if (*at != '\0' || shown->width > 4096) {
-        call_fail("%s: %s: expected NAME[:[-]WIDTH]", listing->command, word);
+    bool is_valid = *at == '\0' || (*at == ':' && read_unit(at + 1, shown));
+    if (!is_valid || shown->width > 4096) {
+        call_fail("%s: %s: expected NAME[:[-]WIDTH][:UNIT]", listing->command, word);
         return LSF_FAILED;
     }
     return CALL_OK;
@@ -96,17 +113,48 @@ static const char *end_of_word(const char *at)
     return at;
 }
 
+/* "all" and "all:12": each field but columns of other layouts, whose names have an
+ * underscore at the second place. */
+static int read_all(const struct lsf_listing *listing, const char *word,
+                    struct sheet *sheet)
+{
+    int status = CALL_OK;
+    for (const struct lsf_field *at = listing->fields; at->name != NULL; at++) {
+        if (at->name[1] != '_' && status == CALL_OK) {
+            status = read_word(listing,
+                               arena_printf(sheet->arena, "%s%s", at->name, word + 3),
+                               &sheet->columns[sheet->n_columns++]);
+        }
+    }
+    return status;
+}
+
+static int count_fields(const struct lsf_listing *listing)
+{
+    int count = 0;
+    while (listing->fields[count].name != NULL) {
+        count++;
+    }
+    return count;
+}
+
 static int read_layout(const struct lsf_listing *listing, const char *layout,
                        struct sheet *sheet)
 {
     sheet->columns =
-        arena_alloc(sheet->arena, strlen(layout) + 1, sizeof(*sheet->columns));
+        arena_alloc(sheet->arena, (strlen(layout) + 1) * (size_t)count_fields(listing),
+                    sizeof(*sheet->columns));
     while (*(layout += strspn(layout, " \t\n")) != '\0') {
         const char *end = end_of_word(layout);
         const char *word = arena_strn(sheet->arena, layout, (size_t)(end - layout));
         layout = end;
         if (strncasecmp(word, "delimiter=", strlen("delimiter=")) == 0) {
             sheet->delimiter = read_delimiter(sheet->arena, word);
+        } else if (strncasecmp(word, "all", 3) == 0 &&
+                   (word[3] == '\0' || word[3] == ':')) {
+            if (read_all(listing, word, sheet) != CALL_OK) {
+                return LSF_FAILED;
+            }
         } else if (read_word(listing, word, &sheet->columns[sheet->n_columns]) !=
                    CALL_OK) {
             return LSF_FAILED;
@@ -123,10 +171,29 @@ static int read_layout(const struct lsf_listing *listing, const char *layout,
 
 /* ---- cells */
 
+/* "1.5 G". */
+static const char *in_unit(const struct sheet *sheet, const struct shown *shown,
+                           const json_t *row)
+{
+    static const char units[] = "KMGTPE";
+    json_t *value = columns_find(row, shown->field->path);
+    double size = json_number_value(value);
+    for (const char *at = units; *at != shown->unit; at++) {
+        size /= 1024;
+    }
+    return json_is_number(value)
+               ? arena_printf(sheet->arena, "%.*f %c", shown->unit == 'K' ? 0 : 1, size,
+                              shown->unit)
+               : "";
+}
+
 static const char *value_of(const struct sheet *sheet, int column, const json_t *row)
 {
-    const struct lsf_field *field = sheet->columns[column].field;
-    const char *text = field->format(sheet->arena, row, field->path);
+    const struct shown *shown = &sheet->columns[column];
+    const struct lsf_field *field = shown->field;
+    const char *text = shown->unit != '\0'
+                           ? in_unit(sheet, shown, row)
+                           : field->format(sheet->arena, row, field->path);
     return text != NULL ? text : "";
 }
 
@@ -259,6 +326,22 @@ static void print_json(const struct sheet *sheet, const struct lsf_listing *list
     json_dumpf(all, stdout, JSON_INDENT(2));
     putchar('\n');
     json_decref(all);
+}
+
+void lsf_print_default(struct call *call, const char *variable, const char *layouts)
+{
+    const char *format = getenv(variable);
+    if (format == NULL || format[0] == '\0' || call_has(call, "-o")) {
+        return;
+    }
+    for (const char *at = layouts; *at != '\0'; at += strspn(at, " ")) {
+        size_t length = strcspn(at, " ");
+        if (call_has(call, arena_strn(&call->arena, at, length))) {
+            return;
+        }
+        at += length;
+    }
+    lsf_line_add(call, "-o", format);
 }
 
 int lsf_print_layout(struct call *call, const struct lsf_listing *listing,

@@ -39,9 +39,6 @@ static const char *announce(struct call *call, const struct msg_reply *reply)
     if (getenv("BSUB_QUIET") != NULL) {
         return "";
     }
-    if (call_has(call, "--json") && reply->json != NULL) {
-        return reply->json;
-    }
     if (at == NULL || !is_default) {
         return reply->text;
     }

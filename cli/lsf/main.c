@@ -75,8 +75,8 @@ static int run(const struct lsf_command *command, int argc, char **argv)
         lsf_manual_help(command);
         return 0;
     }
-    if (status == CALL_OK && !is_late) {
-        status = lsf_line_judge(&call);
+    if (status == CALL_OK) {
+        status = is_late ? lsf_line_refuse(&call) : lsf_line_judge(&call);
     }
     if (status == CALL_OK) {
         status = command->run(&call);

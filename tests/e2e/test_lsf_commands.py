@@ -103,7 +103,7 @@ def normal(text):
     """Without what differs from run to run: ids in sentences, dates, this machine."""
     text = re.sub(r"([Jj]ob|array,) <\d+", r"\1 <ID", text)
     text = text.replace(socket.gethostname(), "HOST")
-    return re.sub(r"[A-Z][a-z]{2} [ 0-9]\d \d\d:\d\d(:\d\d)?", "DATE", text)
+    return re.sub(r"([A-Z][a-z]{2} )?[A-Z][a-z]{2} [ 0-9]\d \d\d:\d\d(:\d\d)?", "DATE", text)
 
 
 def start():
@@ -213,6 +213,38 @@ def test_json():
     expect("-json needs -o" in out, out)
 
 
+def manual_options():
+    """The options of LSF's manual by command, from tests/data/lsf/options."""
+    options, command = {}, ""
+    with open(os.path.join(ROOT, "tests", "data", "lsf", "options")) as file:
+        for line in file:
+            words = [] if line.startswith("#") else line.split()
+            if words and not line.startswith(" "):
+                command = words.pop(0)
+                options[command] = []
+            options.get(command, []).extend(words)
+    return options
+
+
+def test_every_option_of_the_manual():
+    """Each is known by name, and what is refused says what to use."""
+    page = f.run("sublet-lsf", "--markdown", code=0).stdout
+    known = {part.split("\n")[0]: set(re.findall(r"`(-[^` ]+)`", part))
+             for part in page.split("\n## ")}
+    options = manual_options()
+    expect(len(options) > 30 and len(options["bsub"]) > 90, "%d commands" % len(options))
+    missing = ["%s %s" % (command, option) for command in options
+               for option in options[command] if option not in known[command]]
+    expect_equal(missing, [], "options that only LSF knows")
+    cwd = directory("options")
+    for command in options:
+        rows = re.findall(r"^\| `(-[^` ]+)` \| refused \| (.+) \|$",
+                          page.split("\n## %s\n" % command)[1].split("\n## ")[0], re.M)
+        for option, why in rows[:3]:
+            said = sh("%s %s x y" % (command, option), cwd, code=255)
+            expect(option + ": " + why in said, "%s %s says %s" % (command, option, said))
+
+
 def test_documented():
     """docs/lsf-commands.md is what `make docs` writes; the guide names each command."""
     with open(os.path.join(ROOT, "docs", "lsf-commands.md")) as page:
@@ -246,5 +278,6 @@ def test_from_slurm():
 if __name__ == "__main__":
     start()
     main(test_snakemake, test_scripts, test_nextflow, test_json, test_documented,
+         test_every_option_of_the_manual,
          test_from_slurm, shared=f,
          at_once=3)

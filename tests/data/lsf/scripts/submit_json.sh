@@ -1,1 +1,5 @@
-bsub -json true | python3 -c 'import json,sys; print(sorted(json.load(sys.stdin)))'
+# Files in place of options are refused; nothing is read from standard input.
+for option in -json -yaml -jsdl -jsdl_strict; do
+    bsub $option job
+    echo status $?
+done
