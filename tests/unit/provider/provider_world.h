@@ -43,9 +43,9 @@ void provider_world_restart(struct provider_world *world);
 void provider_world_load(struct provider_world *world);
 
 void provider_world_open(struct provider_world *world, const char *lease);
-/* The broker knows that epoch of it. */
 /* LEASE_OPEN with the price of a slot hour. */
 void provider_world_price(struct provider_world *world, const char *lease, int price);
+/* The broker knows that epoch of it. */
 void provider_world_open_above(struct provider_world *world, const char *lease,
                                uint64_t above);
 /* One bound; n_held below 0: none. */
