@@ -27,6 +27,7 @@ static int enter_leases(struct books *books, const struct broker *broker,
             rc = books_write(books, &lease, daemon_now_ms(), err);
         }
     }
+    rc = rc == 0 ? books_end(books, err) : rc;
     rc = rc == 0 ? store_commit(store, err) : rc;
     if (rc == 0) {
         books_committed(books);

@@ -18,6 +18,7 @@
 #include "base/rng.h"
 #include "broker/io/store/books.h"
 #include "broker/io/store/store_transfer.h"
+#include "sys/db/db.h"
 #include "tests/io/postgres_fixture.h"
 
 #define MINUTE_MS INT64_C(60000)
@@ -109,6 +110,7 @@ static void commit_split(struct fixture *fixture, int lease, int n_provider,
     must(store_begin(fixture->store, &err), &err);
     books_begin(fixture->books);
     write_split(fixture, lease, n_provider, n_consumer, now_ms);
+    must(books_end(fixture->books, &err), &err);
     must(store_commit(fixture->store, &err), &err);
     books_committed(fixture->books);
 }
@@ -219,9 +221,32 @@ static void play(struct fixture *fixture, uint64_t seed)
     check_model(fixture, MINUTES);
 }
 
+static int64_t number_of(sqlite3 *file, const char *sql)
+{
+    sqlite3_stmt *asked = NULL;
+    assert_int_equal(sqlite3_prepare_v2(file, sql, -1, &asked, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(asked), SQLITE_ROW);
+    int64_t number = sqlite3_column_int64(asked, 0);
+    sqlite3_finalize(asked);
+    return number;
+}
+
+/* LEDGER_SIZE is compared with a count that each change carries on. */
+static void check_size(const struct fixture *fixture)
+{
+    sqlite3 *file = db_handle(store_db(fixture->store));
+    assert_int_equal(number_of(file, "SELECT n_bytes FROM held_size"),
+                     number_of(file, "SELECT coalesce(sum(n), 0) FROM (SELECT 42 +"
+                                     " length(lease) * 9 / 4 AS n FROM held UNION ALL"
+                                     " SELECT 48 + length(lease) * 9 / 4 FROM held_sum"
+                                     ")"));
+    assert_true(number_of(file, "SELECT count(*) FROM held") > 0);
+}
+
 static void test_books_are_those_of_a_model(void **state)
 {
     play(*state, 1);
+    check_size(*state);
 }
 
 static void test_books_of_a_database_are_the_same(void **state)
@@ -250,6 +275,7 @@ static void test_what_is_not_committed_is_not_booked(void **state)
     write_split(fixture, 0, 8, 0, BEGIN_MS + MINUTE_MS);
     write_split(fixture, 0, 0, 8,
                 BEGIN_MS + MINUTE_MS); /* the last of a batch counts */
+    must(books_end(fixture->books, &err), &err);
     must(store_commit(fixture->store, &err), &err);
     books_begin(fixture->books); /* its answer was lost; it is sent once more */
     check_sum(fixture, 0, BEGIN_MS + 3 * MINUTE_MS, 3 * MINUTE_MS,
@@ -257,6 +283,7 @@ static void test_what_is_not_committed_is_not_booked(void **state)
     commit_split(fixture, 0, 0, 8, BEGIN_MS + MINUTE_MS);
     check_sum(fixture, 0, BEGIN_MS + 3 * MINUTE_MS, 3 * MINUTE_MS,
               5 * MINUTE_MS + 8 * 2 * MINUTE_MS);
+    check_size(fixture);
 }
 
 static void test_an_open_contract_is_booked_while_the_broker_is_away(void **state)

@@ -84,6 +84,13 @@ void books_resize(struct books *books, int64_t n_bytes_max)
 void books_begin(struct books *books)
 {
     books->changed = NULL;
+    books->transaction++;
+    books_sql_begin(books->sql);
+}
+
+int books_end(struct books *books, struct err *err)
+{
+    return books_sql_end(books->sql, err);
 }
 
 static int resize(struct books *books, const char *lease, int64_t from_ms,
@@ -161,31 +168,22 @@ static int write_split(struct books *books, struct book *book, bool is_undone,
     return rc == 0 ? open_split(books, book->lease, next, err) : rc;
 }
 
-static const struct books_split *latest(const struct books *books,
-                                        const struct book *book)
-{
-    for (const struct book *at = books->changed; at != NULL; at = at->next_changed) {
-        if (at == book) {
-            return &book->next;
-        }
-    }
-    return &book->now;
-}
-
 int books_write(struct books *books, const struct row_lease *lease, int64_t now_ms,
                 struct err *err)
 {
     struct lease_split sum = lease_split_sum(lease->hosts, lease->n_hosts);
     bool is_held = lease->state != LEASE_ENDED, is_undone;
     struct book *book = see_book(books, lease->id);
-    const struct books_split *last = latest(books, book);
+    bool has_changed = book->changed_in == books->transaction;
+    const struct books_split *last = has_changed ? &book->next : &book->now;
     struct books_split next = {
         start_of(book, lease, now_ms, &is_undone), (int64_t)lease->epoch,
         is_held ? sum.provider.available : 0, is_held ? sum.consumer.available : 0};
     if (last->provider == next.provider && last->consumer == next.consumer) {
         return 0;
     }
-    if (last == &book->now) {
+    if (!has_changed) {
+        book->changed_in = books->transaction;
         book->next_changed = books->changed;
         books->changed = book;
     }

@@ -39,6 +39,8 @@ void books_begin(struct books *books);
 /* In it: a contract as it is written. */
 int books_write(struct books *books, const struct row_lease *lease, int64_t now_ms,
                 struct err *err) MUST_CHECK;
+/* Before its commit, and after it. */
+int books_end(struct books *books, struct err *err) MUST_CHECK;
 void books_committed(struct books *books);
 
 /* In transactions of its own, between others: sums and deletes what is due. Returns 1

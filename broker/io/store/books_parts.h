@@ -27,6 +27,7 @@ struct book {
     bool is_known; /* `now` is written */
     struct books_split now, next;
     struct book *next_changed;
+    uint64_t changed_in; /* the transaction of `next` */
     UT_hash_handle hh;
 };
 
@@ -34,7 +35,8 @@ struct books {
     struct store *store;
     struct books_sql *sql;
     struct book *books;
-    struct book *changed; /* in this transaction */
+    struct book *changed; /* in this transaction ... */
+    uint64_t transaction; /* ... which has this number */
     int64_t n_bytes_max;
     int64_t quiet_until_ms; /* nothing is to be done before */
     int64_t logged_ms;      /* the last day that was logged as merged or deleted */

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "broker/io/store/store_parts.h"
 #include "sys/pg/pg_batch.h"
@@ -80,8 +81,13 @@ static const struct {
     " ON CONFLICT (lease, start_ms) DO UPDATE SET epoch = excluded.epoch,"             \
     " provider = excluded.provider, consumer = excluded.consumer"
 
-static const char open_in_file[] =
+static const char open_in_file[] = "INSERT INTO held VALUES ($1, $2, $3, $4, $5)"
+                                   " ON CONFLICT (lease, start_ms) DO NOTHING";
+static const char replace_in_file[] =
     "INSERT INTO held VALUES ($1, $2, $3, $4, $5)" UPSERT_SET;
+static const char count_in_file[] =
+    "INSERT INTO held_size VALUES (1, $1 * " ENTRY_BYTES " + $2)"
+    " ON CONFLICT (one) DO UPDATE SET n_bytes = held_size.n_bytes + excluded.n_bytes";
 
 /* A batch (pg_batch.h). A row that is new has no xmax. */
 static const char open_on_server[] =
@@ -98,7 +104,8 @@ enum { OPEN_PARAMS = 5, OPEN_KEYS = 2 };
 struct books_sql {
     struct db *db; /* NULL: it is a server */
     struct pg *pg;
-    sqlite3_stmt *of_file[BOOKS_STATEMENTS], *open;
+    sqlite3_stmt *of_file[BOOKS_STATEMENTS], *open, *replace, *count;
+    int64_t n_opened, n_name_bytes; /* entries that the size does not have yet */
     struct pg_batch *opened;
     struct pg_statement *of_server[BOOKS_STATEMENTS];
 };
@@ -229,20 +236,24 @@ int books_sql_run(struct books_sql *sql, enum books_statement which,
     return 0;
 }
 
-/* The entry of that start leaves the size, and what replaces it is counted. */
+static int run_open(struct books_sql *sql, sqlite3_stmt **open, const char *text,
+                    const struct books_param *params, struct err *err)
+{
+    sqlite3_stmt *bound = db_statement(sql->db, open, text);
+    bind_params(bound, params, OPEN_PARAMS);
+    return db_run(sql->db, bound, err);
+}
+
 static int open_file(struct books_sql *sql, const struct books_param *params,
                      struct err *err)
 {
-    struct books_param size[] = {
-        params[0], params[1], {NULL, params[1].number + 1}, {NULL, -1}};
-    int rc = books_sql_run(sql, BOOKS_RESIZE, size, err);
-    if (rc == 0) {
-        sqlite3_stmt *open = db_statement(sql->db, &sql->open, open_in_file);
-        bind_params(open, params, OPEN_PARAMS);
-        rc = db_run(sql->db, open, err);
+    int rc = run_open(sql, &sql->open, open_in_file, params, err);
+    if (rc == 0 && sqlite3_changes(db_handle(sql->db)) == 0) {
+        return run_open(sql, &sql->replace, replace_in_file, params, err);
     }
-    size[3].number = 1;
-    return rc == 0 ? books_sql_run(sql, BOOKS_RESIZE, size, err) : rc;
+    sql->n_opened++;
+    sql->n_name_bytes += (int64_t)strlen(params[0].text) * 9 / 4; /* NAME_BYTES */
+    return rc;
 }
 
 int books_sql_open(struct books_sql *sql, const struct books_param *params,
@@ -263,4 +274,22 @@ int books_sql_ask(struct books_sql *sql, enum books_statement which,
                   struct err *err)
 {
     return (sql->db != NULL ? ask_file : ask_server)(sql, which, params, fn, arg, err);
+}
+
+void books_sql_begin(struct books_sql *sql)
+{
+    sql->n_opened = sql->n_name_bytes = 0;
+}
+
+int books_sql_end(struct books_sql *sql, struct err *err)
+{
+    const struct books_param params[] = {{NULL, sql->n_opened},
+                                         {NULL, sql->n_name_bytes}};
+    if (sql->n_opened == 0) {
+        return 0;
+    }
+    sqlite3_stmt *count = db_statement(sql->db, &sql->count, count_in_file);
+    bind_params(count, params, 2);
+    books_sql_begin(sql);
+    return db_run(sql->db, count, err);
 }

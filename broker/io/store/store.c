@@ -83,6 +83,9 @@ static int commit_once(struct store *store, const struct effects *batch,
             rc = write_booked(store, &batch->items[i].row, err);
         }
     }
+    if (rc == 0 && store->books != NULL) {
+        rc = books_end(store->books, err);
+    }
     rc = rc == 0 ? store_commit(store, err) : rc;
     if (rc == 0 && store->books != NULL) {
         books_committed(store->books);
