@@ -10,6 +10,7 @@ static const char *const names[JOB_CONTROL_KINDS] = {
     [JOB_CONTROL_SUSPEND] = "suspend",
     [JOB_CONTROL_RESUME] = "resume",
     [JOB_CONTROL_TERMINATE] = "terminate",
+    [JOB_CONTROL_WARN] = "warn",
 };
 
 const char *job_control_name(enum job_control action)
@@ -24,6 +25,19 @@ const char *job_control_parse(const char *text, enum job_control *action)
         if (strncmp(text, names[i], length) == 0 && text[length] == '=') {
             *action = (enum job_control)i;
             return text + length + 1;
+        }
+    }
+    return NULL;
+}
+
+const char *job_control_find(const char *const *texts, int n_texts,
+                             enum job_control action)
+{
+    for (int i = 0; i < n_texts; i++) {
+        enum job_control kind;
+        const char *what = job_control_parse(texts[i], &kind);
+        if (what != NULL && kind == action) {
+            return what;
         }
     }
     return NULL;

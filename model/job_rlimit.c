@@ -39,6 +39,8 @@ const struct job_rlimit_kind job_rlimit_kinds[JOB_RLIMITS] = {
                              "minutes that PRE_EXEC may take"},
     [JOB_RLIMIT_POST_TIME] = {"post_time", "JOB_POSTPROC_TIMEOUT", NULL,
                               JOB_RLIMIT_TIME, "minutes that POST_EXEC may take"},
+    [JOB_RLIMIT_WARNING] = {"warning", "JOB_ACTION_WARNING_TIME", "-wt",
+                            JOB_RLIMIT_TIME, "time between the warning and the end"},
 };
 
 struct job_rlimits job_rlimits_none(void)

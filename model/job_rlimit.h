@@ -32,6 +32,8 @@ enum job_rlimit {
     JOB_RLIMIT_NICE,      /* not a limit: the nice value of its processes */
     JOB_RLIMIT_PRE_TIME,  /* of its pre-execution commands, wall clock */
     JOB_RLIMIT_POST_TIME, /* of its post-execution commands, wall clock */
+    JOB_RLIMIT_WARNING,   /* not a limit: the time before its run limit at which it is
+                             warned (model/job_control.h) */
     JOB_RLIMITS
 };
 

@@ -46,6 +46,7 @@ enum job_field {
     JOB_FIELD_GROUP,
     JOB_FIELD_DESCRIPTION,
     JOB_FIELD_JOB_GROUP,
+    JOB_FIELD_WARNING, /* the control "warn" */
     JOB_FIELDS,
 };
 

@@ -145,9 +145,11 @@ const struct conf_key conf_keys[] = {
     WORD("INTERACTIVE", "YES NO ONLY", "YES", "interactive jobs; YES: accepted, NO: refused, ONLY: no other jobs are accepted"),
     INT("INTERRUPTIBLE_BACKFILL", 1, INT32_MAX, NULL, "shortest gap in reserved slots, in seconds, that its jobs may use; a job ends with its gap; requires BACKFILL and RUNLIMIT"),
     TEXT("JOB_ACCEPT_INTERVAL", NULL, "time during which a host accepts no further job of the queue after one was dispatched to it: a number of intervals of MBD_SLEEP_TIME, or with s or m; default: section Parameters"),
+    TEXT("JOB_ACTION_WARNING_TIME", NULL, "time before the run limit at which a job gets JOB_WARNING_ACTION, as [HOURS:]MINUTES"),
     TEXT("JOB_CONTROLS", NULL, "signals or commands that suspend, resume and end its jobs: SUSPEND[...] "
          "RESUME[...] TERMINATE[...]"),
     TEXT("JOB_STARTER", NULL, "command that starts jobs"),
+    TEXT("JOB_WARNING_ACTION", NULL, "signal or command that warns a job before its run limit ends it"),
     INT("MAX_JOB_PREEMPT", 1, INT32_MAX, NULL, "a job that was preempted more often than this is no longer preempted"),
     INT("MAX_JOB_REQUEUE", 1, INT32_MAX, NULL, "how often a job is requeued by REQUEUE_EXIT_VALUES before it is held; default: the site's"),
     INT("MAX_PREEXEC_RETRY", 1, INT32_MAX, NULL, "how often PRE_EXEC is tried before the "
@@ -319,9 +321,11 @@ const struct conf_key conf_keys[] = {
     TEXT("CPULIMIT", NULL, "as in section Queue; takes precedence over it"),
     TEXT("DATALIMIT", NULL, "as in section Queue; takes precedence over it"),
     TEXT("FILELIMIT", NULL, "as in section Queue; takes precedence over it"),
+    TEXT("JOB_ACTION_WARNING_TIME", NULL, "time before the run limit at which a job gets JOB_WARNING_ACTION, as [HOURS:]MINUTES"),
     TEXT("JOB_POSTPROC_TIMEOUT", NULL, "how long POST_EXEC may take, as [HOURS:]MINUTES"),
     TEXT("JOB_PREPROC_TIMEOUT", NULL, "how long PRE_EXEC may take, as [HOURS:]MINUTES"),
     TEXT("JOB_STARTER", NULL, "command that starts jobs, before the queue's"),
+    TEXT("JOB_WARNING_ACTION", NULL, "signal or command that warns a job before its run limit ends it"),
     INT("MAX_JOB_REQUEUE", 1, INT32_MAX, NULL, "as in section Queue; takes precedence over it"),
     INT("MAX_PREEXEC_RETRY", 1, INT32_MAX, NULL, "as in section Queue; takes precedence over it"),
     TEXT("MEMLIMIT", NULL, "as in section Queue; takes precedence over it"),

@@ -50,6 +50,8 @@ const struct call_option cmd_modify_options[] = {
     PAIR("-sp", "PRIORITY", "priority"),
     PAIR("-app", "PROFILE", "application profile"),
     PAIR("-Jd", "TEXT", "description"),
+    PAIR("-wa", "SIGNAL", "signal that warns the job before its run limit"),
+    PAIR("-wt", "[HOURS:]MINUTES", "how long before"),
     {"-cwd", "DIR", "working directory", false},
     {"-env", "LIST", "environment variables", false},
     {"-Z", "COMMAND", "command", false},
@@ -76,6 +78,7 @@ static const struct {
     {"-w", "-wn", JOB_FIELD_DEPEND},    {"-b", "-bn", JOB_FIELD_BEGIN},
     {"-P", "-Pn", JOB_FIELD_PROJECT},   {"-sp", "-spn", JOB_FIELD_PRIORITY},
     {"-G", "-Gn", JOB_FIELD_GROUP},     {"-g", "-gn", JOB_FIELD_JOB_GROUP},
+    {"-wa", "-wan", JOB_FIELD_WARNING},
 };
 
 /* What the options change. Both forms of one option contradict each other. */

@@ -38,6 +38,8 @@ const struct call_option cmd_submit_options[] = {
     {"-x", NULL, "hosts of its own: nothing else runs there", false},
     {"-r", NULL, "may be run again when its host is lost", false},
     {"-W", "[HOURS:]MINUTES", "run limit", false},
+    {"-wa", "SIGNAL", "signal that warns it before its run limit ends it", false},
+    {"-wt", "[HOURS:]MINUTES", "how long before the run limit it is warned", false},
     {"-c", "[HOURS:]MINUTES", "limit on CPU time of all its processes", false},
     {"-M", "SIZE", "limit on memory of all its processes: KB, or as 4GB", false},
     {"-v", "SIZE", "limit on their virtual memory", false},

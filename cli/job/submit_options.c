@@ -17,6 +17,7 @@
 #include "cli/job/begin_time.h"
 #include "cli/job/embedded_options.h"
 #include "cli/job/job_env.h"
+#include "model/job_control.h"
 #include "model/job_rlimit.h"
 
 extern char **environ;
@@ -356,6 +357,25 @@ static int read_terms(struct call *call, struct job_terms *terms)
     return CALL_OK;
 }
 
+/* -wa: a signal. -wt is one of the limits. */
+static int read_warning(struct call *call, struct job_spec *spec)
+{
+    const char *signal = call_value(call, "-wa");
+    if (signal == NULL) {
+        return CALL_OK;
+    }
+    if (job_control_signal(signal) == 0) {
+        return call_misuse(call, "-wa: no signal '%s', expected a name such as URG",
+                           signal);
+    }
+    const char **controls = arena_alloc(&call->arena, 1, sizeof(*controls));
+    controls[0] =
+        arena_printf(&call->arena, "%s=%s", job_control_name(JOB_CONTROL_WARN), signal);
+    spec->controls = controls;
+    spec->n_controls = 1;
+    return CALL_OK;
+}
+
 /* The options about its execution. */
 static int read_around(struct call *call, struct msg_submit *submit)
 {
@@ -367,6 +387,9 @@ static int read_around(struct call *call, struct msg_submit *submit)
                            NAME_SIZE - 1);
     }
     int status = read_limits(call, submit);
+    if (status == CALL_OK) {
+        status = read_warning(call, spec);
+    }
     if (status == CALL_OK) {
         status = read_command_around(call, "-E", &spec->pre_execs, &spec->n_pre_execs);
     }

@@ -72,6 +72,8 @@ static const struct lsf_field jobs[] = {
     FIELD("eplimit_remain", NULL, 16, "EPLIMIT_REMAIN", "", text),
     FIELD("plan_start_time", NULL, 20, "PLAN_START_TIME", "start_estimate", time),
     FIELD("plan_finish_time", NULL, 20, "PLAN_FINISH_TIME", "", text),
+    FIELD("warning_action", "warn_act", 15, "WARNING_ACTION", "warning_action", text),
+    FIELD("action_warning_time", "action_warn_time", 19, "ACTION_WARNING_TIME", "limits.warning_s", seconds),
     FIELD("pend_time", NULL, 12, "PEND_TIME", "pend_s", plain),
     FIELD("pendstate", NULL, 9, "PENDSTATE", "pend_state", text),
     FIELD("cpu_used", NULL, 10, "CPU_USED", "cpu_s", seconds),

@@ -66,6 +66,8 @@
     TAKE("-Ep", "COMMAND", "command after the job"), \
     TAKE("-w", "CONDITION", "wait for other jobs: \"done(12) && exit(prep,3)\""), \
     TAKE("-b", "TIME", "not before [[[YEAR:]MONTH:]DAY:]HOUR:MINUTE"), \
+    TAKE("-wa", "SIGNAL", "signal that warns the job before its run limit ends it"), \
+    TAKE("-wt", "[HOURS:]MINUTES", "how long before the run limit the job is warned"), \
     TAKE("-P", "PROJECT", "the project; without -P LSB_DEFAULTPROJECT"), \
     TAKE("-G", "GROUP", "the user group whose share counts; without -G LSB_DEFAULT_USERGROUP"), \
     TAKE("-sp", "PRIORITY", "priority among the user's jobs of the queue"), \
@@ -114,8 +116,6 @@ static const struct lsf_option bsub_options[] = {
     SKIP("-tty", NULL, "a terminal is remembered without it"),
     SKIP("-Zs", NULL, "the script travels with the job in any case"),
     NOT("-t", "TIME", "termination times are not built; use -W, the run limit"),
-    NOT("-wt", "TIME", "warnings before the end are not built; use -W, and trap SIGUSR2 in the job"),
-    NOT("-wa", "ACTION", "warnings before the end are not built; use -W, and trap SIGUSR2 in the job"),
     TAKE("-g", "GROUP", "the job group, a path such as /risk/portfolio1; it is made if need be"),
     NOT("-f", "FILES", "files are not copied; hosts of a site share their file system, else copy in -E"),
     NOT("-a", "ESUB", NO_ESUB),
@@ -279,10 +279,8 @@ static const struct lsf_option bmod_options[] = {
     AS("-isn", NULL, "-in", "without an input file"),
     NOT("-t", "TIME", "termination times are not built; use -W, the run limit"),
     NOT("-tn", NULL, "termination times are not built; use -W, the run limit"),
-    NOT("-wt", "TIME", "warnings before the end are not built"),
-    NOT("-wtn", NULL, "warnings before the end are not built"),
-    NOT("-wa", "ACTION", "warnings before the end are not built"),
-    NOT("-wan", NULL, "warnings before the end are not built"),
+    FLAG("-wtn", "with the queue's time of a warning, or none"),
+    FLAG("-wan", "with the queue's warning, or none"),
     NOT("-ti", NULL, "orphans are not ended; expected bkill"),
     NOT("-tin", NULL, "orphans are not ended; expected bkill"),
     NOT("-Q", "CODES", "expected REQUEUE_EXIT_VALUES in the queue or the application profile"),

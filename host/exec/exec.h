@@ -293,6 +293,11 @@ int escalation_next(struct escalation *escalation, int64_t pause_ms, int64_t now
  * three children. When the command ends, the other two are dropped, except that the
  * command that terminates a job is waited for.
  *
+ * The time JOB_RLIMIT_WARNING before its run limit ends it, the job gets the signal or
+ * the command of JOB_CONTROL_WARN, at once if that time is longer than the run limit. A
+ * longer limit warns it again. The warning waits for a command of JOB_CONTROLS or a
+ * notification that runs; a command of JOB_CONTROLS that begins later takes its place.
+ *
  * A kill and a limit send signals to all processes (escalation), after a resume. They
  * terminate the current command: before the job this keeps the job from beginning,
  * after the job it does not change the result. A request whose number was carried out
@@ -406,6 +411,7 @@ struct exec_run {
     struct escalation escalation;
     int64_t stage_until_ms; /* the time limit of pre-exec or post-exec commands */
     bool is_at_limit;       /* the run limit */
+    bool is_warned;         /* of the run limit (JOB_CONTROL_WARN) */
     bool is_killed;         /* a kill request */
     bool is_late;           /* the time limit of its stage */
 

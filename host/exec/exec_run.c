@@ -131,10 +131,11 @@ static void change_limits(const struct exec_step *step,
             run->ran_ms + (runs ? step->now_ms - run->running_since_ms : 0);
         int64_t left_ms = run->end_by_ms != EXEC_NEVER ? run->end_by_ms - step->now_ms
                                                        : control->run_limit_ms;
-        run->run_limit_ms = ran_ms + left_ms < control->run_limit_ms
-                                ? ran_ms + left_ms
-                                : control->run_limit_ms;
-        run->run_limit_ms = run->run_limit_ms > 0 ? run->run_limit_ms : 1;
+        int64_t limit_ms = ran_ms + left_ms < control->run_limit_ms
+                               ? ran_ms + left_ms
+                               : control->run_limit_ms;
+        run->is_warned = run->is_warned && limit_ms <= run->run_limit_ms;
+        run->run_limit_ms = limit_ms > 0 ? limit_ms : 1;
     }
     if (control->mem_limit_kib != 0 && control->mem_limit_kib != run->mem_limit_kib) {
         run->mem_limit_kib = control->mem_limit_kib;
@@ -280,6 +281,9 @@ static void on_exited(const struct exec_step *step, const struct exec_event *eve
                  event->failure != NULL ? event->failure : "");
     } else if (event->child == EXEC_CONTROL_COMMAND && run->side.is_running) {
         run->side.is_running = false;
+        if (run->side.control == JOB_CONTROL_WARN) {
+            return;
+        }
         if (exec_suspend_is_stopping(run)) {
             exec_suspend_stop(step);
         } else if (escalation_is_on(&run->escalation)) {
@@ -444,6 +448,29 @@ static void terminate_at_limit(const struct exec_step *step)
     exec_terminate_begin(step, SIGINT);
 }
 
+static int64_t warn_at(const struct exec_run *run)
+{
+    int64_t before_ms = run->spec->limits.values[JOB_RLIMIT_WARNING];
+    int64_t at_ms = limit_at(run);
+    bool is_due = !run->is_warned && before_ms != JOB_RLIMIT_NONE &&
+                  at_ms != EXEC_NEVER && !run->side.is_running &&
+                  !run->resize.is_running &&
+                  exec_side_control(run, JOB_CONTROL_WARN) != NULL;
+    return is_due ? at_ms - before_ms : EXEC_NEVER;
+}
+
+static void warn(const struct exec_step *step)
+{
+    const char *what = exec_side_control(step->run, JOB_CONTROL_WARN);
+    int signal = job_control_signal(what);
+    step->run->is_warned = true;
+    if (signal == 0) {
+        exec_side_launch(step, JOB_CONTROL_WARN, 0);
+    } else {
+        exec_step_add_signal(step, EXEC_SIGNAL, signal);
+    }
+}
+
 static int64_t stage_at(const struct exec_run *run)
 {
     return exec_run_is_suspended(run) ? EXEC_NEVER : run->stage_until_ms;
@@ -508,15 +535,11 @@ static const struct deadline {
     int64_t (*at)(const struct exec_run *run);
     void (*on_due)(const struct exec_step *step);
 } deadlines[] = {
-    {side_at, kill_side},
-    {notification_at, kill_notification},
-    {limit_at, terminate_at_limit},
-    {stage_at, terminate_late},
-    {escalate_at, exec_terminate_escalate},
-    {stop_at, exec_suspend_stop},
-    {clear_at, clear_again},
-    {give_up_at, give_up},
-    {save_at, save_again},
+    {side_at, kill_side},           {notification_at, kill_notification},
+    {limit_at, terminate_at_limit}, {warn_at, warn},
+    {stage_at, terminate_late},     {escalate_at, exec_terminate_escalate},
+    {stop_at, exec_suspend_stop},   {clear_at, clear_again},
+    {give_up_at, give_up},          {save_at, save_again},
 };
 enum { DEADLINES = sizeof(deadlines) / sizeof(deadlines[0]) };
 

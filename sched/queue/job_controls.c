@@ -60,6 +60,7 @@ static bool is_circular(enum job_control action, const char *command)
     case JOB_CONTROL_TERMINATE:
         return is_program(command, "bkill") || is_ours(command, "kill") ||
                is_requeue(command);
+    case JOB_CONTROL_WARN:
     case JOB_CONTROL_KINDS:
         break;
     }
@@ -121,7 +122,8 @@ static bool read_word(const char **text, enum job_control *action)
     size_t length = strcspn(*text, " \t[");
     for (int i = 0; i < JOB_CONTROL_KINDS; i++) {
         const char *name = job_control_name((enum job_control)i);
-        if (strlen(name) == length && strncasecmp(*text, name, length) == 0) {
+        if (i != JOB_CONTROL_WARN && strlen(name) == length &&
+            strncasecmp(*text, name, length) == 0) {
             *action = (enum job_control)i;
             *text += length;
             *text += strspn(*text, blanks);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* job_controls.h: JOB_CONTROLS of a queue, and SUSPEND_CONTROL, RESUME_CONTROL and
  * TERMINATE_CONTROL of an application: the signals or commands that suspend, resume and
- * terminate its jobs.
+ * terminate its jobs; JOB_WARNING_ACTION of either, which warns them.
  *
  *     JOB_CONTROLS = SUSPEND[SIGTSTP] RESUME[/opt/app/wake $LSB_JOBPIDS]
  *     JOB_CONTROLS = SUSPEND[brequeue $LSB_JOBID]

@@ -184,6 +184,21 @@ static int check_command(const struct job_rules *rules, const struct job_spec *s
     return 0;
 }
 
+/* A job may ask for a signal that warns it, and for no other control. */
+static int check_controls(const struct job_spec *spec, struct err *err)
+{
+    for (int i = 0; i < spec->n_controls; i++) {
+        enum job_control kind = JOB_CONTROL_KINDS;
+        const char *what = job_control_parse(spec->controls[i], &kind);
+        if (what == NULL || kind != JOB_CONTROL_WARN || job_control_signal(what) == 0) {
+            return err_set(err, ERR_PARSE,
+                           "-wa %.40s: no signal, expected a name such as URG or USR2",
+                           what != NULL ? what : spec->controls[i]);
+        }
+    }
+    return 0;
+}
+
 static int check_limits(const struct job_rules *rules, const struct job_spec *spec,
                         struct err *err)
 {
@@ -220,6 +235,9 @@ int job_rules_check(const struct job_rules_stack *stack, struct job_spec *spec,
     }
     if (code == 0) {
         code = check_command(&rules, spec, err);
+    }
+    if (code == 0) {
+        code = check_controls(spec, err);
     }
     return code == 0 ? check_limits(&rules, spec, err) : code;
 }
@@ -319,23 +337,27 @@ static void apply_commands(struct arena *arena, const char *const *own, int n_ow
     *n_list = count;
 }
 
-/* Suspension by requeueing is left out: the site does that. */
+/* Suspension by requeueing is left out: the site does that. The warning that the job
+ * asks for (-wa) takes precedence. */
 static void apply_controls(struct arena *arena, const struct job_controls *controls,
                            struct job_spec *spec)
 {
     const char **texts = NULL;
+    const char *warning =
+        job_control_find(spec->controls, spec->n_controls, JOB_CONTROL_WARN);
     spec->n_controls = 0;
     for (int i = 0; i < JOB_CONTROL_KINDS; i++) {
         bool is_site = i == JOB_CONTROL_SUSPEND && job_controls_requeue(controls);
-        if (controls->actions[i] == NULL || is_site) {
+        const char *what =
+            i == JOB_CONTROL_WARN && warning != NULL ? warning : controls->actions[i];
+        if (what == NULL || is_site) {
             continue;
         }
         if (texts == NULL) {
             texts = arena_alloc(arena, JOB_CONTROL_KINDS, sizeof(*texts));
         }
         texts[spec->n_controls++] =
-            arena_printf(arena, "%s=%s", job_control_name((enum job_control)i),
-                         controls->actions[i]);
+            arena_printf(arena, "%s=%s", job_control_name((enum job_control)i), what);
     }
     spec->controls = texts;
 }

@@ -118,7 +118,8 @@ static void read_limit(struct reader *reader, enum job_rlimit limit, int64_t uni
         return;
     }
     struct conf_words words = conf_words(reader->conf->arena, cell->value);
-    int count_max = kind->option != NULL ? 2 : 1;
+    bool is_bound = kind->option != NULL && limit != JOB_RLIMIT_WARNING;
+    int count_max = is_bound ? 2 : 1;
     if (words.count < 1 || words.count > count_max) {
         COMPLAIN(reader, cell, "%d values, expected %s", words.count,
                  count_max == 2 ? "[DEFAULT] MAX" : "one");
@@ -137,7 +138,7 @@ static void read_limit(struct reader *reader, enum job_rlimit limit, int64_t uni
         return;
     }
     reader->rules->soft.values[limit] = values[0];
-    if (kind->option != NULL && has_maximum(reader, words.count)) {
+    if (is_bound && has_maximum(reader, words.count)) {
         reader->rules->hard.values[limit] = values[words.count - 1];
     }
 }
@@ -268,13 +269,15 @@ static const char *read_command(struct reader *reader, const char *key)
     return cell != NULL ? cell->value : "";
 }
 
-/* A queue has one key for all controls, an application one key for each. */
+/* A queue has one key for all controls but the warning, an application one key for
+ * each. */
 static void read_controls(struct reader *reader)
 {
     static const char *const keys[JOB_CONTROL_KINDS] = {
         [JOB_CONTROL_SUSPEND] = "SUSPEND_CONTROL",
         [JOB_CONTROL_RESUME] = "RESUME_CONTROL",
         [JOB_CONTROL_TERMINATE] = "TERMINATE_CONTROL",
+        [JOB_CONTROL_WARN] = "JOB_WARNING_ACTION",
     };
     struct arena *arena = reader->conf->arena;
     struct job_controls *controls = &reader->rules->controls;

@@ -175,6 +175,8 @@ static void change_spec(const struct msg_job_modify *modify, struct job_spec *sp
     CHANGE(JOB_FIELD_PRE_EXECS, n_pre_execs);
     CHANGE(JOB_FIELD_POST_EXECS, post_execs);
     CHANGE(JOB_FIELD_POST_EXECS, n_post_execs);
+    CHANGE(JOB_FIELD_WARNING, controls);
+    CHANGE(JOB_FIELD_WARNING, n_controls);
 #undef CHANGE
 }
 

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "model/job_control.h"
 #include "model/job_id.h"
 #include "model/page.h"
 #include "sched/resreq/resreq.h"
@@ -338,6 +339,9 @@ static void add_waiting(struct site_view *view, struct arena *arena, struct valu
     value_add_int(arena, row, "priority", terms->priority);
     value_add_known(arena, row, "max_slots", terms->max_slots != 0, terms->max_slots);
     add_resize(view, arena, row, job);
+    value_add_text(
+        arena, row, "warning_action",
+        job_control_find(job->spec->controls, job->spec->n_controls, JOB_CONTROL_WARN));
     value_add_bool(arena, row, "exclusive", job->spec->is_exclusive);
     value_add_text(arena, row, "interactive", interactions[job->spec->interaction]);
 }

@@ -373,6 +373,9 @@ static void begin(struct trial *trial, uint64_t seed)
         spec->limits.values[JOB_RLIMIT_PRE_TIME] = 1 + rng_below(&trial->rng, 50);
         spec->limits.values[JOB_RLIMIT_POST_TIME] = 1 + rng_below(&trial->rng, 50);
     }
+    if (percent(trial, 30)) {
+        spec->limits.values[JOB_RLIMIT_WARNING] = 1 + rng_below(&trial->rng, 120);
+    }
     if (percent(trial, 20)) {
         spec->interaction = INTERACTION_PIPES;
     }

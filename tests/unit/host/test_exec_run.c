@@ -331,6 +331,119 @@ static void test_changed_limits(void **state)
     expect_kind(&trial, EXEC_TIME, "terminate:2");
 }
 
+/* bsub -W 100 -wt 20 -wa URG: once, 20 before the run limit, which is as ever. */
+static void test_warning(void **state)
+{
+    struct trial trial;
+    begin(&trial);
+    (void)state;
+    trial.spec.run_limit_ms = 100;
+    trial.spec.limits.values[JOB_RLIMIT_WARNING] = 20;
+    trial.spec.controls[JOB_CONTROL_WARN] = "URG";
+    start(&trial);
+    expect_time(&trial, 80, "signal:23");
+    expect_time(&trial, 100, "terminate:2");
+}
+
+/* Both are needed (LSF's bsub -wa), and a run limit. */
+static void test_warning_needs_time_and_action(void **state)
+{
+    struct trial trial;
+    begin(&trial);
+    (void)state;
+    trial.spec.limits.values[JOB_RLIMIT_WARNING] = 20;
+    trial.spec.run_limit_ms = 100;
+    start(&trial);
+    expect_time(&trial, 100, "terminate:2");
+    begin(&trial);
+    trial.spec.controls[JOB_CONTROL_WARN] = "URG";
+    trial.spec.run_limit_ms = 100;
+    start(&trial);
+    expect_time(&trial, 100, "terminate:2");
+    begin(&trial);
+    trial.spec.controls[JOB_CONTROL_WARN] = "URG";
+    trial.spec.limits.values[JOB_RLIMIT_WARNING] = 20;
+    start(&trial);
+    assert_int_equal(exec_run_wake_ms(&trial.run), EXEC_NEVER);
+}
+
+/* Time in SUSPENDED does not count, as for the run limit; a kill ends all of it. */
+static void test_warning_suspended(void **state)
+{
+    struct trial trial;
+    begin(&trial);
+    (void)state;
+    trial.spec.run_limit_ms = 100;
+    trial.spec.limits.values[JOB_RLIMIT_WARNING] = 20;
+    trial.spec.controls[JOB_CONTROL_WARN] = "URG";
+    start(&trial);
+    trial.now_ms = 40;
+    expect_control(&trial, 1, CONTROL_SUSPEND, 0, "stop");
+    expect_kind(&trial, EXEC_STOPPED, "publish");
+    assert_int_equal(exec_run_wake_ms(&trial.run), EXEC_NEVER);
+    trial.now_ms = 1000;
+    expect_control(&trial, 2, CONTROL_RESUME, 0, "continue publish");
+    assert_int_equal(exec_run_wake_ms(&trial.run), 1040);
+    expect_control(&trial, 3, CONTROL_KILL, 0, "terminate:2 publish");
+    expect_time(&trial, 1000 + GRACE_MS, "terminate:15");
+}
+
+/* A command, whose end has no meaning; a run limit that is shorter than the time of the
+ * warning warns at once. */
+static void test_warning_command(void **state)
+{
+    struct trial trial;
+    begin(&trial);
+    (void)state;
+    trial.spec.run_limit_ms = 100;
+    trial.spec.limits.values[JOB_RLIMIT_WARNING] = 500;
+    trial.spec.controls[JOB_CONTROL_WARN] = "/opt/app/save $LSB_JOBPIDS";
+    start(&trial);
+    expect_kind(&trial, EXEC_TIME, "launch:control");
+    expect_exit(&trial, EXEC_CONTROL_COMMAND, 1 << 8, "");
+    expect_time(&trial, 100, "terminate:2");
+}
+
+/* It does not interrupt a command that suspends the job, nor is it lost. */
+static void test_warning_waits_for_a_control(void **state)
+{
+    struct trial trial;
+    begin(&trial);
+    (void)state;
+    trial.spec.run_limit_ms = 100;
+    trial.spec.limits.values[JOB_RLIMIT_WARNING] = 20;
+    trial.spec.controls[JOB_CONTROL_WARN] = "/opt/app/save";
+    trial.spec.controls[JOB_CONTROL_SUSPEND] = "/opt/app/pause";
+    start(&trial);
+    trial.now_ms = 79;
+    expect_control(&trial, 1, CONTROL_SUSPEND, 0, "launch:control");
+    trial.now_ms = 90;
+    expect_kind(&trial, EXEC_TIME, "");
+    expect_exit(&trial, EXEC_CONTROL_COMMAND, 0, "stop");
+    expect_kind(&trial, EXEC_STOPPED, "publish");
+    trial.now_ms = 95;
+    expect_control(&trial, 2, CONTROL_RESUME, 0, "continue:18 publish");
+    expect_kind(&trial, EXEC_TIME, "launch:control");
+    expect_control(&trial, 3, CONTROL_SUSPEND, 0, "drop:control launch:control");
+}
+
+/* bmod -W: a longer limit warns again, an order that repeats it does not. */
+static void test_warning_of_a_changed_limit(void **state)
+{
+    struct trial trial;
+    begin(&trial);
+    (void)state;
+    trial.spec.run_limit_ms = 100;
+    trial.spec.limits.values[JOB_RLIMIT_WARNING] = 20;
+    trial.spec.controls[JOB_CONTROL_WARN] = "URG";
+    start(&trial);
+    expect_time(&trial, 80, "signal:23");
+    expect(&trial, limits(1, CONTROL_SIGNAL, 400, 0), "publish");
+    expect_time(&trial, 380, "signal:23");
+    expect(&trial, limits(2, CONTROL_SIGNAL, 400, 0), "publish");
+    expect_time(&trial, 400, "terminate:2");
+}
+
 static void test_cpu_limit(void **state)
 {
     struct trial trial;
@@ -720,6 +833,12 @@ int main(void)
         cmocka_unit_test(test_run_limit),
         cmocka_unit_test(test_run_limit_suspended),
         cmocka_unit_test(test_changed_limits),
+        cmocka_unit_test(test_warning),
+        cmocka_unit_test(test_warning_needs_time_and_action),
+        cmocka_unit_test(test_warning_suspended),
+        cmocka_unit_test(test_warning_command),
+        cmocka_unit_test(test_warning_waits_for_a_control),
+        cmocka_unit_test(test_warning_of_a_changed_limit),
         cmocka_unit_test(test_cpu_limit),
         cmocka_unit_test(test_kill_suspended),
         cmocka_unit_test(test_before_go),

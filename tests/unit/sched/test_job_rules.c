@@ -285,6 +285,63 @@ static void test_the_rest(void **state)
     arena_release(&world.arena);
 }
 
+/* The job's own warning, else the application's, else the queue's (bsub -wa, -wt). A
+ * longer time than that of the queue is no excess: it is no limit. */
+static void test_warning(void **state)
+{
+    static const char *const own[] = {"warn=USR1"}, *const time[] = {"warning=600000"};
+    struct world world;
+    struct err err;
+    int max_slots = 0;
+    (void)state;
+    read_keys(&world, "", "JOB_WARNING_ACTION = URG\nJOB_ACTION_WARNING_TIME = 0:02",
+              "JOB_WARNING_ACTION = /opt/app/save $LSB_JOBPIDS");
+    assert_int_equal(world.conf.n_errors, 0);
+    struct job_spec spec = {.command = "true", .n_slots = 1, .queue = ""};
+    job_rules_apply(&world.arena, &world.stack, &spec);
+    assert_int_equal(spec.n_controls, 1);
+    assert_string_equal(spec.controls[0], "warn=/opt/app/save $LSB_JOBPIDS");
+    assert_int_equal(spec.n_limits, 1);
+    assert_string_equal(spec.limits[0], "warning=120000");
+    spec = (struct job_spec){.command = "true",
+                             .n_slots = 1,
+                             .queue = "",
+                             .controls = own,
+                             .n_controls = 1,
+                             .limits = time,
+                             .n_limits = 1};
+    assert_int_equal(job_rules_check(&world.stack, &spec, &max_slots, &err), 0);
+    job_rules_apply(&world.arena, &world.stack, &spec);
+    assert_int_equal(spec.n_controls, 1);
+    assert_string_equal(spec.controls[0], "warn=USR1");
+    assert_string_equal(spec.limits[0], "warning=600000");
+    arena_release(&world.arena);
+}
+
+/* A user chooses a signal that warns the job, not what suspends it or what a host runs.
+ */
+static void test_bad_warning(void **state)
+{
+    static const char *const texts[] = {"warn=/bin/sh", "warn=CHKPNT", "suspend=USR1",
+                                        "terminate=true", "warn"};
+    struct world world;
+    (void)state;
+    read_keys(&world, "", "", "");
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        struct job_spec spec = {.command = "true",
+                                .n_slots = 1,
+                                .queue = "",
+                                .controls = &texts[i],
+                                .n_controls = 1};
+        struct err err;
+        int max_slots = 0;
+        assert_int_equal(job_rules_check(&world.stack, &spec, &max_slots, &err),
+                         ERR_PARSE);
+        assert_non_null(strstr(err.text, "-wa"));
+    }
+    arena_release(&world.arena);
+}
+
 static void test_bad(void **state)
 {
     static const struct {
@@ -297,6 +354,10 @@ static void test_bad(void **state)
         {"PROCESSLIMIT = 0", "", "expected 1 to"},
         {"", "NICE = 30", "expected -20 to 20"},
         {"", "STACKLIMIT = 5X", "has no known unit"},
+        {"JOB_WARNING_ACTION = CHKPNT", "", "checkpoints are not supported"},
+        {"JOB_ACTION_WARNING_TIME = 1 2", "", "2 values, expected one"},
+        {"JOB_ACTION_WARNING_TIME = 0", "", "expected more than 0"},
+        {"JOB_CONTROLS = WARN[USR1]", "", "expected SUSPEND[...]"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -323,6 +384,8 @@ int main(void)
         cmocka_unit_test(test_controls),
         cmocka_unit_test(test_requeue_codes_go_along),
         cmocka_unit_test(test_the_rest),
+        cmocka_unit_test(test_warning),
+        cmocka_unit_test(test_bad_warning),
         cmocka_unit_test(test_bad),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
