@@ -427,7 +427,7 @@ static void on_host_hello(struct site *site, const struct call *call,
                     host_table_name(site->hosts, host));
         learn_mark(site, &hello->mark,
                    arena_printf(&effects->arena, "host %s", hello->name), effects);
-        runs_host_hello(site->runs, host);
+        runs_host_hello(site->runs, host, &effects->arena);
         pass_request_set(&site->pass_request);
     }
 }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <utlist.h>
+
 #include "model/dup.h"
 #include "model/record.h"
 
@@ -21,15 +23,25 @@ struct run_table {
     const struct host_table *hosts;
     struct run **runs;
     int count, capacity, n_forgotten;
-    struct host_use *uses; /* by host */
+    struct host_use *uses;   /* by host */
+    struct run **first_runs; /* by host + 1: first those without one */
 };
+
+static void make_hosts(struct run_table *table)
+{
+    size_t n_hosts = (size_t)host_table_count(table->hosts);
+    free(table->uses);
+    free(table->first_runs);
+    table->uses = mem_alloc(n_hosts, sizeof(*table->uses));
+    table->first_runs = mem_alloc(n_hosts + 1, sizeof(struct run *));
+}
 
 struct run_table *run_table_new(const char *site, const struct host_table *hosts)
 {
     struct run_table *table = mem_alloc(1, sizeof(*table));
     table->site = site;
     table->hosts = hosts;
-    table->uses = mem_alloc((size_t)host_table_count(hosts), sizeof(*table->uses));
+    make_hosts(table);
     return table;
 }
 
@@ -71,6 +83,7 @@ void run_table_free(struct run_table *table)
     }
     free(table->runs);
     free(table->uses);
+    free(table->first_runs);
     free(table);
 }
 
@@ -156,11 +169,21 @@ bool run_table_update_suspended(struct run_table *table, struct run *run)
     return true;
 }
 
+/* ---------------------------------------------------------------- hosts */
+
+static void add_to_host(struct run_table *table, struct run *run)
+{
+    DL_APPEND(table->first_runs[run->host + 1], run);
+}
+
+static void remove_from_host(struct run_table *table, struct run *run)
+{
+    DL_DELETE(table->first_runs[run->host + 1], run);
+}
+
 void run_table_change_hosts(struct run_table *table, const int *places)
 {
-    free(table->uses);
-    table->uses =
-        mem_alloc((size_t)host_table_count(table->hosts), sizeof(*table->uses));
+    make_hosts(table);
     for (int i = 0; i < table->count; i++) {
         struct run *run = table->runs[i];
         /* A host that was gone and is back is found again by its name. */
@@ -168,6 +191,7 @@ void run_table_change_hosts(struct run_table *table, const int *places)
                     : run->n_hosts > 0
                         ? host_table_find(table->hosts, run->hosts[0].host)
                         : -1;
+        add_to_host(table, run);
         if (run->record != RUN_RECORD_ENDED && !run->is_forgotten) {
             add_use(table, run, 1);
         }
@@ -197,6 +221,28 @@ static int place_of(const struct run_table *table, const struct run_id *id)
         }
     }
     return low;
+}
+
+static int compare_runs(const void *a, const void *b)
+{
+    return compare(&(*(struct run *const *)a)->id, &(*(struct run *const *)b)->id);
+}
+
+struct run **run_table_of_host(const struct run_table *table, int host,
+                               struct arena *arena)
+{
+    struct run *run;
+    size_t count = 0;
+    DL_COUNT(table->first_runs[host + 1], run, count);
+    struct run **runs = arena_alloc(arena, count + 1, sizeof(struct run *));
+    count = 0;
+    DL_FOREACH (table->first_runs[host + 1], run) {
+        if (!run->is_forgotten) {
+            runs[count++] = run;
+        }
+    }
+    qsort(runs, count, sizeof(struct run *), compare_runs);
+    return runs;
 }
 
 struct run *run_table_find(const struct run_table *table, const struct run_id *id)
@@ -270,6 +316,7 @@ static struct run *insert(struct run_table *table, const struct row_run *row,
     set_spec(run, row->spec, submission);
     run->host =
         row->n_hosts > 0 ? host_table_find(table->hosts, row->hosts[0].host) : -1;
+    add_to_host(table, run);
     run->boot = dup_text("");
     run->orphan_lease = dup_text("");
     run->record = row->record;
@@ -397,6 +444,7 @@ void run_table_sweep(struct run_table *table)
     int kept = 0;
     for (int i = 0; i < table->count; i++) {
         if (table->runs[i]->is_forgotten) {
+            remove_from_host(table, table->runs[i]);
             run_free(table->runs[i]);
         } else {
             table->runs[kept++] = table->runs[i];

@@ -66,6 +66,7 @@ struct run {
     struct resend order;  /* to the host */
     struct resend report; /* of its end to the consumer (lending.c) */
     bool is_forgotten;
+    struct run *prev, *next; /* of the runs of its host, in no order */
 };
 
 struct run_table;
@@ -86,6 +87,11 @@ struct run *run_table_find_own(const struct run_table *table, uint64_t attempt);
 int run_table_count(const struct run_table *table);
 struct run *run_table_at(const struct run_table *table,
                          int index); /* NULL: forgotten */
+/* The runs that a host (by index) executes, or those whose host is not configured any
+ * more (-1), in the arena and in the table's order; forgotten ones are left out. The
+ * first NULL ends them. */
+struct run **run_table_of_host(const struct run_table *table, int host,
+                               struct arena *arena);
 bool run_table_is_own(const struct run_table *table, const struct run *run);
 
 /* Stores the row of the run, with its spec or without. */

@@ -121,7 +121,7 @@ void runs_host_vouch(struct runs *runs, int64_t now_ms, struct effects *effects)
 
 /* Messages of hosts. */
 /* Its mark was compared before. */
-void runs_host_hello(struct runs *runs, int host);
+void runs_host_hello(struct runs *runs, int host, struct arena *arena);
 void runs_host_synced(struct runs *runs, int host, int64_t now_ms,
                       struct effects *effects);
 void runs_host_state(struct runs *runs, int host, const struct msg_run_state *state,

@@ -226,43 +226,36 @@ void runs_host_state(struct runs *runs, int host, const struct msg_run_state *st
     }
 }
 
-static bool is_on(const struct runs *runs, int index, int host, struct run **run)
+static bool is_unfinished(const struct run *run)
 {
-    *run = run_table_at(runs->table, index);
-    return *run != NULL && (*run)->host == host && !(*run)->is_orphan &&
-           (*run)->record != RUN_RECORD_ENDED;
+    return !run->is_orphan && !run->is_forgotten && run->record != RUN_RECORD_ENDED;
 }
 
-static bool is_orphan_on(const struct runs *runs, int index, int host, struct run **run)
+void runs_host_hello(struct runs *runs, int host, struct arena *arena)
 {
-    *run = run_table_at(runs->table, index);
-    return *run != NULL && (*run)->host == host && (*run)->is_orphan;
-}
-
-void runs_host_hello(struct runs *runs, int host)
-{
-    struct run *run;
-    for (int i = 0; i < run_table_count(runs->table); i++) {
-        if (is_orphan_on(runs, i, host, &run)) {
-            run->is_seen = false;
-        } else if (is_on(runs, i, host, &run)) {
-            run->is_seen = false;
-            run->is_unconfirmed = false;
-        }
+    struct run **at = run_table_of_host(runs->table, host, arena);
+    for (; *at != NULL; at++) {
+        struct run *run = *at;
+        run->is_seen = run->is_seen && !run->is_orphan && !is_unfinished(run);
+        run->is_unconfirmed = run->is_unconfirmed && !is_unfinished(run);
     }
 }
 
 void runs_host_synced(struct runs *runs, int host, int64_t now_ms,
                       struct effects *effects)
 {
-    struct run *run;
-    for (int i = 0; i < run_table_count(runs->table); i++) {
-        if (is_orphan_on(runs, i, host, &run) && !run->is_seen) {
+    struct run **at = run_table_of_host(runs->table, host, &effects->arena);
+    for (; *at != NULL; at++) {
+        struct run *run = *at;
+        if (run->is_forgotten) {
+            continue; /* by what was done about another one */
+        }
+        if (run->is_orphan && !run->is_seen) {
             run->token = 0; /* a question only: the host may have lost it */
             runs_order_go(runs, run, effects);
-        } else if (is_orphan_on(runs, i, host, &run) && run->is_given_up) {
+        } else if (run->is_orphan && run->is_given_up) {
             runs_orphan_end(runs, run, effects);
-        } else if (is_on(runs, i, host, &run)) {
+        } else if (is_unfinished(run)) {
             runs_order_drive(runs, run, now_ms, effects);
         }
     }
@@ -271,16 +264,17 @@ void runs_host_synced(struct runs *runs, int host, int64_t now_ms,
 void runs_host_back(struct runs *runs, int host, int64_t now_ms,
                     struct effects *effects)
 {
-    runs_host_hello(runs, host);
+    runs_host_hello(runs, host, &effects->arena);
     runs_host_synced(runs, host, now_ms, effects);
 }
 
 void runs_host_away(struct runs *runs, int host, int64_t now_ms,
                     struct effects *effects)
 {
-    struct run *run;
-    for (int i = 0; i < run_table_count(runs->table); i++) {
-        if (!is_on(runs, i, host, &run)) {
+    struct run **at = run_table_of_host(runs->table, host, &effects->arena);
+    for (; *at != NULL; at++) {
+        struct run *run = *at;
+        if (!is_unfinished(run)) {
             continue;
         }
         if (run->record == RUN_RECORD_TAKEN &&
