@@ -2,9 +2,10 @@
 /* slurm_agent.c: see slurm_agent.h.
  *
  * A cycle is NODES, JOBS, RESERVATIONS, then the orders of the plan, again from NODES
- * if one of them was taken, and LIST at its end while there are runs. Between two
- * commands of a cycle, commands of runs have their turn: none of them changes what a
- * plan depends on, because the ledger lets no node go home that a run uses. */
+ * if one of them was taken. Between two commands of a cycle, commands of runs have
+ * their turn: none of them changes what a plan depends on, because the ledger lets no
+ * node go home that a run uses. LIST is a squeue between two cycles, for the effect of
+ * one. */
 #include "slurm/slurm_agent_parts.h"
 
 #include <stdio.h>
@@ -347,13 +348,18 @@ static int make_plan(struct slurm_agent *agent, struct err *err)
         return rc;
     }
     agent->known = answers;
-    agent->known_ms = agent->jobs_ms;
     agent->uses =
         slurm_use_count(arena, &terms, answers, slurm_agent_state_is_job, agent);
     slurm_agent_state_find_intruders(agent, arena);
     agent->next_order = 0;
     agent->is_stale = false;
     report(agent);
+    if (agent->n_contracts > 0) {
+        agent->io.waiting(agent->io.arg,
+                          slurm_job_count_waiting(arena, &answers->jobs,
+                                                  agent->config.partition,
+                                                  agent->config.site));
+    }
     agent->reading = 1 - agent->reading;
     return 0;
 }
@@ -386,15 +392,6 @@ static void fail(struct slurm_agent *agent, const struct err *err)
     agent->has_failed = true;
 }
 
-static void list_or_rest(struct slurm_agent *agent)
-{
-    if (agent->n_runs > 0) {
-        agent->next = AGENT_LIST;
-    } else {
-        rest(agent);
-    }
-}
-
 /* The plan is carried out, or is not worth more. */
 static void end_orders(struct slurm_agent *agent)
 {
@@ -402,27 +399,19 @@ static void end_orders(struct slurm_agent *agent)
         (agent->has_changed && agent->n_rounds < SLURM_AGENT_ROUNDS)) {
         agent->n_rounds = agent->is_stale ? 0 : agent->n_rounds;
         agent->next = AGENT_NODES;
-    } else if (agent->n_contracts > 0) {
-        agent->next = AGENT_WAITING;
     } else {
-        list_or_rest(agent);
+        rest(agent);
     }
 }
 
-static void begin_list(struct slurm_agent *agent)
+/* Of a cycle, or between two of them. */
+static void begin_squeue(struct slurm_agent *agent, enum agent_doing doing,
+                         struct arena *arena)
 {
-    const char *accounts = slurm_agent_run_accounts(agent, &agent->command);
     agent->list_ms = INT64_MAX;
     agent->list_began_ms = agent->now_ms;
     agent->n_lists++;
-    if (accounts[0] == '\0') {
-        if (agent->next == AGENT_LIST) {
-            rest(agent);
-        }
-        return;
-    }
-    slurm_agent_io_begin(agent, AGENT_LIST,
-                         slurm_run_list_command(&agent->command, accounts));
+    slurm_agent_io_begin(agent, doing, slurm_job_command(arena));
 }
 
 static void begin_next_step(struct slurm_agent *agent)
@@ -437,8 +426,7 @@ static void begin_next_step(struct slurm_agent *agent)
                              slurm_node_command(arena, agent->config.partition));
         break;
     case AGENT_JOBS:
-        agent->jobs_ms = agent->now_ms;
-        slurm_agent_io_begin(agent, AGENT_JOBS, slurm_job_command(arena));
+        begin_squeue(agent, AGENT_JOBS, arena);
         break;
     case AGENT_RESERVATIONS:
         slurm_agent_io_begin(agent, AGENT_RESERVATIONS, slurm_reservation_command);
@@ -451,14 +439,7 @@ static void begin_next_step(struct slurm_agent *agent)
             end_orders(agent);
         }
         break;
-    case AGENT_WAITING:
-        slurm_agent_io_begin(
-            agent, AGENT_WAITING,
-            slurm_job_waiting_command(&agent->command, agent->config.partition));
-        break;
     case AGENT_LIST:
-        begin_list(agent);
-        break;
     case AGENT_NOTHING:
     case AGENT_SUBMIT:
     case AGENT_RUN_ORDER:
@@ -494,7 +475,8 @@ static void act(struct slurm_agent *agent)
         if (agent->next != AGENT_NOTHING) {
             begin_next_step(agent);
         } else if (agent->now_ms >= agent->list_ms) {
-            begin_list(agent);
+            arena_clear(&agent->listing);
+            begin_squeue(agent, AGENT_LIST, &agent->listing);
         } else {
             return;
         }
@@ -517,6 +499,9 @@ static int take_answer(struct slurm_agent *agent, enum agent_doing doing,
     if (doing == AGENT_JOBS) {
         rc = slurm_job_read(arena, text, &answers->jobs, err);
         agent->next = AGENT_RESERVATIONS;
+        if (rc == 0) {
+            slurm_agent_state_listed(agent, &answers->jobs);
+        }
         return rc < 0 ? err_prefix(err, "squeue") : 0;
     }
     rc = slurm_reservation_read(arena, text, &answers->reservations, err);
@@ -527,36 +512,15 @@ static int take_answer(struct slurm_agent *agent, enum agent_doing doing,
     return make_plan(agent, err);
 }
 
-static void take_waiting(struct slurm_agent *agent, int rc, const char *text,
-                         struct err *err)
-{
-    int n_cpus;
-    if (rc == 0 && slurm_job_read_waiting(&agent->command, text, agent->config.site,
-                                          &n_cpus, err) == 0) {
-        agent->io.waiting(agent->io.arg, n_cpus);
-    } else {
-        fail(agent, err);
-    }
-    list_or_rest(agent);
-}
-
 static void take_list(struct slurm_agent *agent, int rc, const char *text,
                       struct err *err)
 {
+    struct slurm_jobs jobs;
+    rc = rc == 0 ? slurm_job_read(&agent->listing, text, &jobs, err) : rc;
     if (rc == 0) {
-        arena_clear(&agent->listing);
-        rc = slurm_run_read(&agent->listing, text, &agent->list, err);
-        if (rc < 0) {
-            err_prefix(err, "squeue");
-        }
-    }
-    if (rc == 0) {
-        slurm_agent_state_listed(agent);
+        slurm_agent_state_listed(agent, &jobs);
     } else {
-        fail(agent, err);
-    }
-    if (agent->next == AGENT_LIST) {
-        rest(agent);
+        slurm_agent_io_log(agent, LOG_LEVEL_INFO, "Slurm: %s", err->text);
     }
 }
 
@@ -585,9 +549,6 @@ void slurm_agent_done(struct slurm_agent *agent, int rc, const char *text,
         if (rc < 0) {
             slurm_agent_io_log(agent, LOG_LEVEL_INFO, "Slurm: %s", err.text);
         }
-        break;
-    case AGENT_WAITING:
-        take_waiting(agent, rc, text, &err);
         break;
     case AGENT_LIST:
         take_list(agent, rc, text, &err);

@@ -4,10 +4,10 @@
  * To the site each node looks like a host with a sublet-host
  * (host/exec/exec_session.h): the agent sends HELLO, reports the node's runs and its
  * load, and answers orders. What it does in Slurm are commands, one at a time. A cycle
- * asks by one sinfo, one squeue and one scontrol what there is; by another squeue what
- * waits in Slurm, while something is lent; and by a third one for the site's own runs,
- * while there are any. It then orders what slurm_plan.h finds missing, and reads again
- * if an order was taken, up to SLURM_AGENT_ROUNDS times. The next cycle begins after
+ * asks by one sinfo, one squeue and one scontrol what there is. It then orders what
+ * slurm_plan.h finds missing, and reads again if an order was taken, up to
+ * SLURM_AGENT_ROUNDS times. Between two cycles a squeue looks for the effect of an
+ * order about a run, not more often than five times. The next cycle begins after
  * `cycle_ms`, give or take a tenth; after one that failed the wait doubles, up to a
  * quarter of the term, so that reservations are renewed in time. New contracts begin a
  * cycle at once.
@@ -22,7 +22,8 @@
  * that was ended from outside. A run that has begun, is not in slurmctld's list and has
  * written no end is LOST, as is one that slurmctld has ended with its reservation.
  *
- * A job that is in one of the site's reservations and is no run of the site is ended.
+ * A job that is in one of the site's reservations and is no run of the site is ended,
+ * as is a job that still waits for a run that has ended.
  *
  * Units: milliseconds of the caller's clock, which is close to wall clock; seconds in
  * Slurm's times. Order: nodes by name, runs in the order in which they came. Ownership:

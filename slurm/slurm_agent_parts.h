@@ -66,7 +66,6 @@ struct slurm_agent {
         AGENT_JOBS,
         AGENT_RESERVATIONS,
         AGENT_PLAN_ORDER,
-        AGENT_WAITING,
         AGENT_LIST,
         AGENT_SUBMIT,
         AGENT_RUN_ORDER,
@@ -76,10 +75,9 @@ struct slurm_agent {
     struct agent_run *about; /* SUBMIT, RUN_ORDER; NULL: the run is gone */
     struct arena command;    /* its words */
     struct arena listing;
-    struct slurm_runs list;
-    int64_t list_ms, list_began_ms; /* when runs are listed next; when they were */
-    int n_lists;                    /* since the last order: the wait grows */
-    int64_t jobs_ms, known_ms; /* when jobs were last asked for, and those of `known` */
+    /* When jobs are listed next, between two cycles, and when they last were. */
+    int64_t list_ms, list_began_ms;
+    int n_lists; /* since the last order: the wait grows */
     int64_t *intruders;
     int n_intruders;
     int64_t now_ms, cycle_ms; /* when the next cycle begins */
@@ -130,9 +128,10 @@ void slurm_agent_state_set_done(struct slurm_agent *agent, struct agent_run *run
                                 enum run_phase phase);
 /* The list is to be read before the next cycle, because something is awaited. */
 void slurm_agent_state_list_soon(struct slurm_agent *agent);
-/* squeue has answered: agent->list. */
-void slurm_agent_state_listed(struct slurm_agent *agent);
-/* Jobs in the site's reservations that are none of its runs: agent->intruders. */
+/* squeue has answered. */
+void slurm_agent_state_listed(struct slurm_agent *agent, const struct slurm_jobs *jobs);
+/* Jobs in the site's reservations that are none of its runs, and those of runs that
+ * must not begin any more: agent->intruders. */
 void slurm_agent_state_find_intruders(struct slurm_agent *agent, struct arena *arena);
 bool slurm_agent_state_is_job(void *agent, int64_t job_id);
 /* Looks at files, and at limits of time. */
@@ -153,7 +152,4 @@ bool slurm_agent_run_act(struct slurm_agent *agent);
 void slurm_agent_run_submitted(struct slurm_agent *agent, int rc, const char *text,
                                const struct err *err);
 void slurm_agent_run_ordered(struct slurm_agent *agent, int rc, const struct err *err);
-/* The accounts whose jobs are listed, separated by commas; "": none. */
-const char *slurm_agent_run_accounts(struct slurm_agent *agent, struct arena *arena);
-
 #endif

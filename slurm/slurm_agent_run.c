@@ -346,8 +346,7 @@ void slurm_agent_run_submitted(struct slurm_agent *agent, int rc, const char *te
     }
     run->absent_ms = 0;
     if (rc == 0 && (run->job_id = strtoll(text, NULL, 10)) > 0) {
-        run->look_ms = agent->now_ms;
-        slurm_agent_state_list_soon(agent);
+        run->look_ms = agent->now_ms; /* its files tell that it has begun */
         return;
     }
     slurm_agent_io_log(agent, LOG_LEVEL_WARNING, "run %s: %s", run->run.name,
@@ -374,22 +373,4 @@ void slurm_agent_run_ordered(struct slurm_agent *agent, int rc, const struct err
         slurm_agent_state_set_done(agent, run, run->run.record.phase);
     }
     slurm_agent_state_list_soon(agent);
-}
-
-static bool has_account(const char *accounts, const char *name)
-{
-    return slurm_reservation_has_word(accounts, name, strlen(name));
-}
-
-const char *slurm_agent_run_accounts(struct slurm_agent *agent, struct arena *arena)
-{
-    const char *accounts = "";
-    for (int i = 0; i < agent->n_runs; i++) {
-        const char *name = slurm_agent_account_of(agent, agent->runs[i]);
-        if (!has_account(accounts, name)) {
-            accounts = arena_printf(arena, "%s%s%s", accounts,
-                                    accounts[0] != '\0' ? "," : "", name);
-        }
-    }
-    return accounts;
 }

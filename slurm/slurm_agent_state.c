@@ -9,10 +9,14 @@
  *   claim      job                verdict
  *   taken      cancelled          it was killed from outside
  *   taken      TIMEOUT            its own limit, or LOST: its reservation has ended
- *   taken      any other, none    LOST; "none" also among the jobs of all accounts
+ *   taken      any other, none    LOST
  *   not taken  none               it is submitted again
+ *   not taken  refused            LOST: slurmctld has kept a record of it, and no job
  *   not taken  ended              it could not begin
- *   not taken  held for ever      LOST: its reservation has ended */
+ *   not taken  held for ever      LOST: its reservation has ended
+ *
+ * "None" is said only if no job has the run's comment and a user that may be the run's
+ * account. */
 #include "slurm/slurm_agent_parts.h"
 
 #include <signal.h>
@@ -25,6 +29,7 @@ enum {
     ABSENT_MS = 5000, /* of what a shared file system may show late */
     LIST_MS = 1000,   /* until the list is read for an effect ... */
     LISTS_MAX = 4,    /* ... doubled so often */
+    LIST_SHARE = 5,   /* of a cycle, between two lists */
 };
 
 void slurm_agent_state_change(struct agent_run *run, const struct guard_record *record)
@@ -37,6 +42,8 @@ static void list_again(struct slurm_agent *agent)
 {
     int n_doubled = agent->n_lists < LISTS_MAX ? agent->n_lists : LISTS_MAX;
     int64_t at_ms = agent->now_ms + ((int64_t)LIST_MS << n_doubled);
+    int64_t least_ms = agent->list_began_ms + agent->config.cycle_ms / LIST_SHARE;
+    at_ms = at_ms > least_ms ? at_ms : least_ms;
     agent->list_ms = at_ms < agent->list_ms ? at_ms : agent->list_ms;
 }
 
@@ -132,10 +139,29 @@ bool slurm_agent_state_is_job(void *arg, int64_t job_id)
     return false;
 }
 
-static void end_by_slurm(struct slurm_agent *agent, struct agent_run *run,
-                         const struct slurm_run *job, bool is_claimed)
+/* sbatch was told that no node can ever run it, as when the node had just left the
+ * reservation: this record is all that slurmctld keeps. */
+static bool is_refused(const struct slurm_job *job)
 {
-    const char *code = job->code;
+    return strcmp(job->state, "F") == 0 && strcmp(job->reason, "BadConstraints") == 0;
+}
+
+/* It has not begun, and never will: nobody may start or release its job now. */
+static void end_unbegun(struct slurm_agent *agent, struct agent_run *run,
+                        const char *text)
+{
+    struct run_id id = exec_session_id(&run->run);
+    bool is_killed = slurm_agent_is_killed(run);
+    if (agent->io.claim(agent->io.arg, &id)) {
+        slurm_agent_state_end(agent, run, is_killed ? RUN_END_SIGNALLED : RUN_END_LOST,
+                              SIGKILL, agent->now_ms, is_killed ? "" : text);
+    }
+}
+
+static void end_by_slurm(struct slurm_agent *agent, struct agent_run *run,
+                         const struct slurm_job *job, bool is_claimed)
+{
+    const char *code = job->state;
     int signal = WIFSIGNALED(job->wait_status) ? WTERMSIG(job->wait_status) : SIGTERM;
     int64_t ended_ms = job->end_s * 1000;
     int64_t ran_ms = (job->end_s - job->start_s) * 1000;
@@ -143,12 +169,9 @@ static void end_by_slurm(struct slurm_agent *agent, struct agent_run *run,
         run->record.run_limit_ms > 0 && ran_ms >= run->record.run_limit_ms;
     bool is_killed = slurm_agent_is_killed(run);
     if (!is_claimed && strcmp(code, "RD") == 0) {
-        struct run_id id = exec_session_id(&run->run);
-        if (agent->io.claim(agent->io.arg, &id)) { /* nobody may release it now */
-            slurm_agent_state_end(
-                agent, run, is_killed ? RUN_END_SIGNALLED : RUN_END_LOST, SIGKILL,
-                agent->now_ms, is_killed ? "" : "its reservation in Slurm has ended");
-        }
+        end_unbegun(agent, run, "its reservation in Slurm has ended");
+    } else if (!is_claimed && is_refused(job)) {
+        end_unbegun(agent, run, "Slurm has refused it: its node was not free for it");
     } else if (!is_claimed && (is_killed || strcmp(code, "CA") == 0)) {
         slurm_agent_state_end(agent, run, is_killed ? RUN_END_SIGNALLED : RUN_END_LOST,
                               SIGKILL, ended_ms,
@@ -193,11 +216,11 @@ static bool is_absent(struct slurm_agent *agent, struct agent_run *run)
 }
 
 static void judge_effect(struct slurm_agent *agent, struct agent_run *run,
-                         const struct slurm_run *job)
+                         const struct slurm_job *job)
 {
     bool is_due = slurm_agent_has_order(run);
     enum run_phase phase =
-        job->state == SLURM_RUN_STOPPED ? RUN_SUSPENDED : RUN_RUNNING;
+        job->phase == SLURM_JOB_STOPPED ? RUN_SUSPENDED : RUN_RUNNING;
     bool is_seen = (run->order.action == CONTROL_SUSPEND && phase == RUN_SUSPENDED) ||
                    (run->order.action == CONTROL_RESUME && phase == RUN_RUNNING);
     if (is_due && run->is_ordered && is_seen) {
@@ -219,51 +242,91 @@ static void reveal(struct slurm_agent *agent, struct agent_run *run)
 /* The run's job: the one that has the claim. Before there is one: the first that has
  * not ended, as slurmctld may know several after it has forgotten one; else the first.
  */
-static const struct slurm_run *find_job(const struct slurm_agent *agent,
+static const struct slurm_job *find_job(const struct slurm_agent *agent,
                                         const struct agent_run *run,
-                                        const struct slurm_run_files *files)
+                                        const struct slurm_run_files *files,
+                                        const struct slurm_jobs *jobs)
 {
     struct run_id id = exec_session_id(&run->run);
-    const struct slurm_run *found = NULL;
-    for (int i = 0; i < agent->list.count; i++) {
-        struct slurm_runs one = {.items = &agent->list.items[i], .count = 1};
-        const struct slurm_run *job = slurm_run_find(
-            &one, agent->config.site, &id, slurm_agent_account_of(agent, run));
-        if (job == NULL) {
+    const char *account = slurm_agent_account_of(agent, run);
+    const struct slurm_job *found = NULL;
+    for (int i = 0; i < jobs->count; i++) {
+        const struct slurm_job *job = &jobs->items[i];
+        if (!slurm_job_is_run(job, agent->config.site, &id) ||
+            strcmp(job->user, account) != 0) {
             continue;
         }
-        if (files->begun_ms > 0 && job->job_id == files->job_id) {
+        if (files->begun_ms > 0 && job->id == files->job_id) {
             return job;
         }
-        bool was_ended = found != NULL && found->state == SLURM_RUN_ENDED;
-        bool has_ended = job->state == SLURM_RUN_ENDED;
+        bool was_ended = found != NULL && found->phase == SLURM_JOB_ENDED;
+        bool has_ended = job->phase == SLURM_JOB_ENDED;
         if (found == NULL || (was_ended && !has_ended) ||
-            (was_ended == has_ended && job->job_id < found->job_id)) {
+            (was_ended == has_ended && job->id < found->id)) {
             found = job;
         }
     }
     return found;
 }
 
-/* The list is that of some accounts, and squeue prints an empty one if the name service
- * does not know them for a moment. Jobs of all accounts that have nodes were read
- * since, and the run's job is not among them. */
-static bool has_no_nodes(const struct slurm_agent *agent, const struct agent_run *run,
-                         const struct slurm_run_files *files)
+/* A job with the run's comment is there, of a user whom the name service does not know
+ * for a moment: squeue prints "nobody" or a number. */
+static bool may_be_there(const struct slurm_agent *agent, const struct agent_run *run,
+                         const struct slurm_jobs *jobs)
 {
-    if (agent->known == NULL || agent->known_ms < run->absent_ms) {
-        return false;
-    }
-    const struct slurm_jobs *jobs = &agent->known->jobs;
+    struct run_id id = exec_session_id(&run->run);
     for (int i = 0; i < jobs->count; i++) {
-        if (jobs->items[i].id == files->job_id) {
-            return false;
+        const struct slurm_job *job = &jobs->items[i];
+        bool is_unknown = strcmp(job->user, "nobody") == 0 ||
+                          strspn(job->user, "0123456789") == strlen(job->user);
+        if (is_unknown && slurm_job_is_run(job, agent->config.site, &id)) {
+            return true;
         }
     }
-    return true;
+    return false;
 }
 
-static void judge(struct slurm_agent *agent, struct agent_run *run)
+/* Its job is in the list and has not ended. */
+static void confirm(struct slurm_agent *agent, struct agent_run *run,
+                    const struct slurm_job *job, const struct slurm_run_files *files)
+{
+    run->job_id = job->id;
+    run->is_uncertain = false;
+    run->absent_ms = 0;
+    if (run->run.record.phase == RUN_UNKNOWN) {
+        run->has_go = true;
+        reveal(agent, run);
+    }
+    if (files->begun_ms > 0 && run->run.record.phase == RUN_WAITING) {
+        begin(agent, run, files->begun_ms);
+    }
+    if (run->run.record.phase != RUN_WAITING) {
+        judge_effect(agent, run, job);
+    }
+}
+
+/* The list has said for long enough that its job has ended (NULL: that it is not
+ * there). */
+static void judge_absent(struct slurm_agent *agent, struct agent_run *run,
+                         const struct slurm_job *job, bool is_claimed)
+{
+    if (job != NULL) {
+        end_by_slurm(agent, run, job, is_claimed);
+    } else if (is_claimed) {
+        slurm_agent_state_end(agent, run, RUN_END_LOST, 0, agent->now_ms,
+                              "slurmctld does not know it");
+    } else {
+        run->job_id = 0; /* it never began: it is submitted again */
+        run->is_uncertain = false;
+        run->absent_ms = 0;
+        if (run->run.record.phase == RUN_UNKNOWN) {
+            reveal(agent, run);
+        }
+    }
+}
+
+static void judge(struct slurm_agent *agent, struct agent_run *run,
+                  const struct slurm_jobs *jobs)
 {
     struct run_id id = exec_session_id(&run->run);
     struct slurm_run_files files = {.is_claimed = false};
@@ -279,42 +342,48 @@ static void judge(struct slurm_agent *agent, struct agent_run *run)
         end_by_itself(agent, run, &files);
         return;
     }
-    const struct slurm_run *job = find_job(agent, run, &files);
-    if (job != NULL && job->state != SLURM_RUN_ENDED) {
-        run->job_id = job->job_id;
-        run->is_uncertain = false;
+    const struct slurm_job *job = find_job(agent, run, &files, jobs);
+    if (job != NULL && job->phase != SLURM_JOB_ENDED) {
+        confirm(agent, run, job, &files);
+        return;
+    }
+    if (job == NULL && may_be_there(agent, run, jobs)) {
         run->absent_ms = 0;
-        if (run->run.record.phase == RUN_UNKNOWN) {
-            run->has_go = true;
-            reveal(agent, run);
-        }
-        if (files.begun_ms > 0 && run->run.record.phase == RUN_WAITING) {
-            begin(agent, run, files.begun_ms);
-        }
-        if (run->run.record.phase != RUN_WAITING) {
-            judge_effect(agent, run, job);
-        }
         return;
     }
     bool was_submitted = run->job_id != 0 || job != NULL || files.is_claimed;
-    if (was_submitted && !is_absent(agent, run)) {
-        return;
+    if (!was_submitted || is_absent(agent, run)) {
+        judge_absent(agent, run, job, files.is_claimed);
     }
-    if (job != NULL) {
-        end_by_slurm(agent, run, job, files.is_claimed);
-    } else if (files.is_claimed) {
-        if (has_no_nodes(agent, run, &files)) {
-            slurm_agent_state_end(agent, run, RUN_END_LOST, 0, agent->now_ms,
-                                  "slurmctld does not know it");
-        }
-    } else {
-        run->job_id = 0; /* it never began: it is submitted again */
-        run->is_uncertain = false;
-        run->absent_ms = 0;
-        if (run->run.record.phase == RUN_UNKNOWN) {
-            reveal(agent, run);
+}
+
+/* ---------------------------------------------------------------- jobs of nobody */
+
+/* It waits, and its run has ended or is not known. Slurm holds a job for ever (RD)
+ * whose reservation has ended. */
+static bool is_left_over(const struct slurm_agent *agent, const struct slurm_job *job)
+{
+    bool may_begin = job->phase == SLURM_JOB_WAITING || strcmp(job->state, "RD") == 0;
+    if (!may_begin || job->site == NULL || strcmp(job->site, agent->config.site) != 0) {
+        return false;
+    }
+    for (int i = 0; i < agent->n_runs; i++) {
+        if (agent->runs[i]->job_id == job->id &&
+            agent->runs[i]->run.record.phase != RUN_ENDED) {
+            return false;
         }
     }
+    return true;
+}
+
+static bool is_intruder(struct slurm_agent *agent, struct arena *arena,
+                        const struct slurm_job *job)
+{
+    bool is_active = job->phase == SLURM_JOB_WAITING ||
+                     (slurm_job_has_nodes(job) && strcmp(job->state, "CG") != 0);
+    return is_active &&
+           slurm_use_is_ours(arena, job->reservation, agent->config.site) &&
+           !slurm_agent_state_is_job(agent, job->id);
 }
 
 void slurm_agent_state_find_intruders(struct slurm_agent *agent, struct arena *arena)
@@ -329,23 +398,22 @@ void slurm_agent_state_find_intruders(struct slurm_agent *agent, struct arena *a
     }
     for (int i = 0; i < jobs->count; i++) {
         const struct slurm_job *job = &jobs->items[i];
-        if (strcmp(job->state, "CG") != 0 &&
-            slurm_use_is_ours(arena, job->reservation, agent->config.site) &&
-            !slurm_agent_state_is_job(agent, job->id)) {
+        bool is_ours = is_left_over(agent, job);
+        if (is_ours || is_intruder(agent, arena, job)) {
             slurm_agent_io_log(
-                agent, LOG_LEVEL_WARNING,
-                "job %lld of Slurm is in reservation %s and is no leased "
-                "job: it is cancelled",
-                (long long)job->id, job->reservation);
+                agent, is_ours ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING,
+                "job %lld of Slurm in reservation \"%s\" %s: it is cancelled",
+                (long long)job->id, job->reservation,
+                is_ours ? "is of a run that has ended" : "is no leased job");
             agent->intruders[agent->n_intruders++] = job->id;
         }
     }
 }
 
-void slurm_agent_state_listed(struct slurm_agent *agent)
+void slurm_agent_state_listed(struct slurm_agent *agent, const struct slurm_jobs *jobs)
 {
     for (int i = 0; i < agent->n_runs; i++) {
-        judge(agent, agent->runs[i]);
+        judge(agent, agent->runs[i], jobs);
     }
 }
 

@@ -144,7 +144,9 @@ static void read_answers(struct planner *planner)
         }
     }
     for (int i = 0; i < answers->jobs.count; i++) {
-        add_job(planner, &answers->jobs.items[i]);
+        if (slurm_job_has_nodes(&answers->jobs.items[i])) {
+            add_job(planner, &answers->jobs.items[i]);
+        }
     }
 }
 

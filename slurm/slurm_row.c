@@ -24,15 +24,13 @@ static const char *read_cell(struct arena *arena, const char *at, size_t width)
     return strcmp(cell, "(null)") == 0 || strcmp(cell, "N/A") == 0 ? "" : cell;
 }
 
-/* At most that of the columns: the end of a line may be part of a value. */
-static size_t row_length(const char *text, const struct slurm_column *columns,
-                         int n_columns)
+/* The length of the value at `at`; -1: it has no bar behind it. */
+static int cell_length(const char *at, const struct slurm_column *column)
 {
-    size_t length = 0;
-    for (int i = 0; i < n_columns; i++) {
-        length += (size_t)columns[i].width + 1;
-    }
-    return strnlen(text, length);
+    size_t length =
+        column->width > 0 ? strnlen(at, (size_t)column->width) : strcspn(at, "|\n");
+    bool is_whole = column->width == 0 || length == (size_t)column->width;
+    return is_whole && at[length] == '|' ? (int)length : -1;
 }
 
 int slurm_row_read(struct arena *arena, const char **text,
@@ -40,23 +38,26 @@ int slurm_row_read(struct arena *arena, const char **text,
                    const char **cells, struct err *err)
 {
     const char *at = *text;
-    size_t left = row_length(at, columns, n_columns);
     for (int i = 0; i < n_columns; i++) {
-        size_t width = (size_t)columns[i].width;
-        if (left < width + 1 || at[width] != '|') {
+        int width = columns[i].width;
+        int length = cell_length(at, &columns[i]);
+        if (length < 0) {
             return err_set(err, ERR_PARSE,
-                           "column %s is not %d characters wide, expected the output "
-                           "of sinfo or squeue of Slurm 22.05 or later",
-                           columns[i].field, columns[i].width);
+                           width > 0 ? "column %s is not %d characters wide, expected "
+                                       "the output of sinfo or squeue of Slurm 22.05 "
+                                       "or later"
+                                     : "column %s has no bar behind it, expected the "
+                                       "output of sinfo or squeue of Slurm 22.05 or "
+                                       "later",
+                           columns[i].field, width);
         }
-        if (at[width - 1] != ' ' && !columns[i].may_be_cut) {
+        if (width > 0 && at[width - 1] != ' ' && !columns[i].may_be_cut) {
             return err_set(err, ERR_PARSE,
                            "column %s is full, so that its value may be cut: \"%.40s\"",
                            columns[i].field, at);
         }
-        cells[i] = read_cell(arena, at, width);
-        at += width + 1;
-        left -= width + 1;
+        cells[i] = read_cell(arena, at, (size_t)length);
+        at += length + 1;
     }
     if (*at != '\n' && *at != '\0') {
         return err_set(err, ERR_PARSE, "there is \"%.40s\" behind the last column", at);

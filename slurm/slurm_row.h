@@ -4,7 +4,9 @@
  * A column is asked for with a width and a bar behind it ("NodeList:64|"), and its
  * value is found by its position, so that a value may contain blanks, bars and ends of
  * lines. Slurm cuts a value that does not fit. A value that fills its column may be
- * cut, and is refused unless the column says otherwise.
+ * cut, and is refused unless the column says otherwise. A column of width 0 is as long
+ * as its value, which is never cut, and ends at the first bar: it is for values that
+ * no user writes.
  *
  * Units: bytes. Ownership: cells are in the arena. Source: Slurm's sinfo(1), option
  * --Format. Layer: slurm. */
@@ -18,7 +20,7 @@
 
 struct slurm_column {
     const char *field; /* as sinfo -O names it */
-    int width;         /* of the longest value, and one more */
+    int width;         /* of the longest value, and one more; 0: up to the bar */
     bool may_be_cut;   /* what fills it is read as it is */
 };
 

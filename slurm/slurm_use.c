@@ -106,6 +106,9 @@ const struct slurm_use *slurm_use_count(struct arena *arena,
     bool *is_of_run = arena_alloc(arena, n_nodes, sizeof(bool));
     for (int i = 0; i < answers->jobs.count; i++) {
         const struct slurm_job *job = &answers->jobs.items[i];
+        if (!slurm_job_has_nodes(job)) {
+            continue;
+        }
         bool is_known = is_run(arg, job->id) ||
                         slurm_use_is_ours(arena, job->reservation, terms->site);
         for (int k = 0; k < job->n_nodes && is_known; k++) {

@@ -165,7 +165,8 @@ static void list_jobs(struct command *command)
 {
     if (read_options(
             command,
-            "--noheader,--states,--user,--jobs,--partition,--Format,--array")) {
+            "--noheader,--all,--local,--states,--user,--jobs,--partition,--Format,"
+            "--array")) {
         const char *text = sim_slurm_list_jobs(
             command->slurm, command->arena, option_or(command, "--Format", ""),
             option_or(command, "--states", "PD,R,CG,ST,RD"), option(command, "--user"),

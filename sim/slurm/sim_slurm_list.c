@@ -50,7 +50,8 @@ static char *print_cell(char *at, const char *value, size_t width, const char *b
     return at + width + n_behind;
 }
 
-/* Columns are "NAME:WIDTH" and a text behind it, separated by commas. */
+/* Columns are "NAME:WIDTH" and a text behind it, separated by commas. A column of width
+ * 0 is as long as its value. */
 static const char *print_row(const struct field *fields, const char *format,
                              const struct item *item)
 {
@@ -65,10 +66,12 @@ static const char *print_row(const struct field *fields, const char *format,
         char *behind;
         size_t width = strtoul(format + length + 1, &behind, 10);
         size_t n_behind = strcspn(behind, ",");
+        const char *value = field->value(item);
+        width = width > 0 ? width : strlen(value);
         if (width + n_behind + 2 > ROW_MAX - (size_t)(at - row)) {
             return NULL;
         }
-        at = print_cell(at, field->value(item), width, behind, n_behind);
+        at = print_cell(at, value, width, behind, n_behind);
         format = behind + n_behind;
         format += *format == ',';
     }

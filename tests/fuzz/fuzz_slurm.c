@@ -10,7 +10,6 @@
 #include "slurm/slurm_job.h"
 #include "slurm/slurm_node.h"
 #include "slurm/slurm_reservation.h"
-#include "slurm/slurm_run.h"
 #include "slurm/slurm_setting.h"
 #include "tests/fuzz/input.h"
 
@@ -79,23 +78,19 @@ static void take_jobs(struct arena *arena, const char *text)
         input_fail("jobs are refused without a word, or half taken");
     }
     for (int i = 0; i < jobs.count; i++) {
-        check_names(jobs.items[i].nodes, jobs.items[i].n_nodes);
-    }
-}
-
-static void take_runs(struct arena *arena, const char *text)
-{
-    struct slurm_runs runs = {.count = -1};
-    struct err err = {.text = ""};
-    if (slurm_run_read(arena, text, &runs, &err) != 0 &&
-        (runs.count != -1 || err.text[0] == '\0')) {
-        input_fail("runs are refused without a word, or half taken");
-    }
-    for (int i = 0; i < runs.count; i++) {
-        const struct slurm_run *run = &runs.items[i];
-        if (slurm_run_find(&runs, run->site, &run->run, run->user) == NULL) {
-            input_fail("a run is not found again");
+        const struct slurm_job *job = &jobs.items[i];
+        check_names(job->nodes, job->n_nodes);
+        if (job->n_nodes > 0 && !slurm_job_has_nodes(job)) {
+            input_fail("job %lld waits or has ended, and has nodes",
+                       (long long)job->id);
         }
+        if (job->site != NULL &&
+            slurm_job_find_run(&jobs, job->site, &job->run, job->user) == NULL) {
+            input_fail("run %lld is not found again", (long long)job->id);
+        }
+    }
+    if (jobs.count >= 0 && slurm_job_count_waiting(arena, &jobs, "", "north") < 0) {
+        input_fail("a negative number of CPUs is waited for");
     }
 }
 
@@ -129,8 +124,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         take_settings(&arena, text);
     } else if (command == 'j') {
         take_jobs(&arena, text);
-    } else if (command == 'u') {
-        take_runs(&arena, text);
     } else if (command == 'r') {
         take_reservations(&arena, text);
     } else {

@@ -16,7 +16,6 @@
 
 #include "sim/slurm/sim_slurm.h"
 #include "slurm/slurm_plan.h"
-#include "slurm/slurm_run.h"
 #include "tests/io/slurm_cluster.h"
 
 enum { PATIENCE_S = 150, WORDS_MAX = 40, LINES_MAX = 200 };
@@ -146,6 +145,12 @@ static const char *read_jobs(struct bench *bench, bool is_real, const char *text
         const struct slurm_job *job = &jobs.items[i];
         text = arena_printf(arena, "%sjob %d %s %s%s\n", text, (int)job->id, job->state,
                             job->reservation, names(arena, job->nodes, job->n_nodes));
+        if (job->site != NULL) {
+            text = arena_printf(arena, "%srun %d of %s: %s %s %s %d %d%d\n", text,
+                                (int)job->id, job->run.site, job->state, job->user,
+                                job->reservation, job->wait_status, job->start_s > 0,
+                                job->end_s > 0);
+        }
     }
     return text;
 }
@@ -167,28 +172,6 @@ static const char *read_reservations(struct bench *bench, bool is_real,
         text = arena_printf(arena, "%sreservation %s %s flex=%d active=%d%s\n", text,
                             item->name, item->users, item->is_flex, item->is_active,
                             names(arena, item->nodes, item->n_nodes));
-    }
-    return text;
-}
-
-static const char *read_runs(struct bench *bench, bool is_real, const char *text)
-{
-    struct arena *arena = &bench->arena;
-    struct slurm_runs runs = {.count = 0};
-    struct err err = {.text = ""};
-    bool is_done;
-    const char *why;
-    const char *answer =
-        ask(bench, slurm_run_list_command(arena, "daemon"), is_real, &is_done, &why);
-    if (!is_done || slurm_run_read(arena, answer, &runs, &err) < 0) {
-        return arena_printf(arena, "%sruns fail %s\n", text, err.text);
-    }
-    for (int i = 0; i < runs.count; i++) {
-        const struct slurm_run *run = &runs.items[i];
-        text = arena_printf(arena, "%srun %d of %s: %s %s %s %d %d%d\n", text,
-                            (int)run->job_id, run->run.site, run->code, run->user,
-                            run->reservation, run->wait_status, run->start_s > 0,
-                            run->end_s > 0);
     }
     return text;
 }
@@ -218,8 +201,7 @@ static const char *read_all(struct bench *bench, bool is_real)
 {
     const char *text = read_nodes(bench, is_real, "");
     text = read_jobs(bench, is_real, text);
-    text = read_reservations(bench, is_real, text);
-    return sort_lines(bench, read_runs(bench, is_real, text));
+    return sort_lines(bench, read_reservations(bench, is_real, text));
 }
 
 /* Until both say the same, for longer than one of them needs to change its mind, and it

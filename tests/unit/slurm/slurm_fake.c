@@ -184,9 +184,7 @@ static const char *answer(struct slurm_fake *fake, const char *words)
         return answer_nodes(fake);
     }
     if (strncmp(words, "squeue", 6) == 0) {
-        return strstr(words, "--user") != NULL             ? fake->list
-               : strstr(words, "--states=PENDING") != NULL ? fake->pending
-                                                           : fake->jobs;
+        return arena_printf(&fake->memory, "%s%s", fake->list, fake->jobs);
     }
     if (strstr(words, "show reservation") != NULL) {
         return fake->reservations[0] != '\0' ? fake->reservations
@@ -195,9 +193,13 @@ static const char *answer(struct slurm_fake *fake, const char *words)
     if (fake->n_done < FAKE_LINES) {
         fake->done[fake->n_done++] = words;
     }
-    return strncmp(words, "sbatch", 6) == 0
-               ? arena_printf(&fake->memory, "%d\n", 100 + fake->n_done)
-               : "";
+    if (strncmp(words, "sbatch", 6) != 0) {
+        return "";
+    }
+    const char *attempt = strstr(words, "sublet:north:south:");
+    assert_non_null(attempt);
+    return arena_printf(&fake->memory, "%d\n",
+                        101 + (int)strtol(attempt + 19, NULL, 10));
 }
 
 static void say(struct slurm_fake *fake, int node, struct msg *msg)
@@ -315,25 +317,39 @@ void slurm_fake_reserve(struct slurm_fake *fake, const char *name, const char *n
         (long long)(fake->now_ms / 1000 + 900), nodes, users);
 }
 
-void slurm_fake_job(struct slurm_fake *fake, int id, const char *reservation,
-                    const char *node)
+static const char *print_job(struct slurm_fake *fake, const struct fake_job *job)
 {
-    fake->jobs = arena_printf(&fake->memory, "%s%-16d|%-8s|%-256s|%-4096s|\n",
-                              fake->jobs, id, "R", reservation, node);
+    const char *reason = job->reason != NULL ? job->reason : "None";
+    const char *comment = job->comment != NULL ? job->comment : "(null)";
+    const char *node = job->node != NULL ? job->node : "";
+    return arena_printf(&fake->memory,
+                        "%d|%s|%s|main|%d|%d|%lld|%lld|%-24.24s|%-240s|%-200s|%s|\n",
+                        job->id, job->state, job->user != NULL ? job->user : "bob",
+                        job->n_cpus, job->status, (long long)job->start_s,
+                        (long long)job->end_s, reason, job->reservation, comment, node);
 }
 
-void slurm_fake_list(struct slurm_fake *fake, int id, const char *code, int status,
+void slurm_fake_job(struct slurm_fake *fake, const struct fake_job *job)
+{
+    fake->jobs = arena_printf(&fake->memory, "%s%s", fake->jobs, print_job(fake, job));
+}
+
+void slurm_fake_list(struct slurm_fake *fake, int id, const char *state, int status,
                      uint64_t attempt, int ran_s)
 {
-    int64_t now_s = fake->now_ms / 1000;
-    const char *begin = arena_printf(&fake->memory, "%lld", (long long)now_s - ran_s);
-    const char *end = arena_printf(&fake->memory, "%lld", (long long)now_s);
-    const char *comment = arena_printf(&fake->memory, "sublet:north:south:%llu:77",
-                                       (unsigned long long)attempt);
-    fake->list = arena_printf(&fake->memory,
-                              "%s%-16d|%-8s|%-256s|%-256s|%-16d|%-24s|%-24s|%-512s|\n",
-                              fake->list, id, code, "guest", "sublet_north_p_south_e1",
-                              status, begin, end, comment);
+    struct fake_job job = {
+        .id = id,
+        .state = state,
+        .user = "guest",
+        .reservation = "sublet_north_p_south_e1",
+        .node = "n1",
+        .status = status,
+        .start_s = fake->now_ms / 1000 - ran_s,
+        .end_s = fake->now_ms / 1000,
+        .comment = arena_printf(&fake->memory, "sublet:north:south:%llu:77",
+                                (unsigned long long)attempt),
+    };
+    fake->list = arena_printf(&fake->memory, "%s%s", fake->list, print_job(fake, &job));
 }
 
 const char *slurm_fake_said(const struct slurm_fake *fake)
@@ -364,7 +380,6 @@ struct slurm_fake *slurm_fake_new(const struct slurm_run_record *found)
     struct slurm_fake *fake = mem_alloc(1, sizeof(*fake));
     arena_init(&fake->memory);
     fake->now_ms = FAKE_NOW_MS;
-    fake->pending = "";
     fake->running = fake->held = fake->jobs = fake->reservations = fake->list = "";
     fake->state[0] = fake->state[1] = "idle";
     const struct slurm_agent_io io = {

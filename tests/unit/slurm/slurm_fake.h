@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* slurm_fake.h: the caller of an agent, for tests that tell stories: what it sends,
  * orders and keeps is recorded, and a small cluster of nodes n1 (2 CPUs) and n2 (4)
- * answers its questions. Orders change nothing by themselves: the story says what
- * slurmctld has done. */
+ * answers its questions; the job of attempt 1 has the number 102. Orders change nothing
+ * by themselves: the story says what slurmctld has done. */
 #ifndef SUBLET_TESTS_SLURM_FAKE_H
 #define SUBLET_TESTS_SLURM_FAKE_H
 
@@ -15,6 +15,14 @@ struct fake_run {
     struct slurm_run_record record;
     struct slurm_run_files files;
     bool is_there;
+};
+
+/* A job of Slurm. Texts that are NULL: "None", no comment, no node, the user bob. */
+struct fake_job {
+    int id;
+    const char *state, *reservation, *node, *user, *reason, *comment;
+    int n_cpus, status;
+    int64_t start_s, end_s;
 };
 
 struct slurm_fake {
@@ -35,7 +43,8 @@ struct slurm_fake {
     /* What squeue and scontrol print; of sinfo the states. */
     const char *state[2];
     int used[2];
-    const char *jobs, *reservations, *list, *pending;
+    const char *list, *jobs; /* the site's own runs; any others */
+    const char *reservations;
     int n_waiting; /* as the agent has said */
     bool is_away;  /* slurmctld does not answer */
     bool fails_sbatch;
@@ -54,10 +63,9 @@ void slurm_fake_forget(struct slurm_fake *fake, int node, uint64_t attempt);
 /* The lease's users have reserved these nodes under that epoch. */
 void slurm_fake_reserve(struct slurm_fake *fake, const char *name, const char *nodes,
                         const char *users);
-void slurm_fake_job(struct slurm_fake *fake, int id, const char *reservation,
-                    const char *node);
-/* A line of the list of runs. */
-void slurm_fake_list(struct slurm_fake *fake, int id, const char *code, int status,
+void slurm_fake_job(struct slurm_fake *fake, const struct fake_job *job);
+/* The job of a run. */
+void slurm_fake_list(struct slurm_fake *fake, int id, const char *state, int status,
                      uint64_t attempt, int ran_s);
 struct fake_run *slurm_fake_run(struct slurm_fake *fake, uint64_t attempt);
 /* The last thing that was said; "": nothing. */

@@ -59,7 +59,6 @@ static void begin(struct slurm_fake *fake, uint64_t attempt)
     slurm_fake_run(fake, attempt)->files.begun_ms = fake->now_ms;
     slurm_fake_run(fake, attempt)->files.job_id = 102;
     slurm_fake_list(fake, 102, "R", 0, attempt, 0);
-    slurm_fake_job(fake, 102, RESERVATION, "n1");
     slurm_fake_pass(fake, 2000);
 }
 
@@ -170,7 +169,7 @@ static void test_what_slurm_ends(void **state)
         if (rows[i].is_claimed) {
             begin(fake, 1);
         }
-        fake->list = fake->jobs = "";
+        fake->list = "";
         slurm_fake_list(fake, 102, rows[i].code, rows[i].status, 1, rows[i].ran_s);
         slurm_fake_pass(fake, 2000);
         if (rows[i].is_claimed) { /* the end may be written yet */
@@ -185,6 +184,78 @@ static void test_what_slurm_ends(void **state)
     }
 }
 
+/* sbatch was refused as its node is not in the reservation any more. slurmctld keeps a
+ * record of a job that never was. The consumer may start it elsewhere. */
+static void test_a_refused_sbatch_is_lost_before_it_began(void **state)
+{
+    struct slurm_fake *fake = *state;
+    reserve(fake);
+    fake->fails_sbatch = true;
+    slurm_fake_start(fake, N1, 1);
+    slurm_fake_go(fake, N1, 1);
+    slurm_fake_job(fake, &(struct fake_job){.id = 55,
+                                            .state = "F",
+                                            .user = "guest",
+                                            .reservation = RESERVATION,
+                                            .status = 256,
+                                            .start_s = fake->now_ms / 1000,
+                                            .end_s = fake->now_ms / 1000,
+                                            .reason = "BadConstraints",
+                                            .comment = "sublet:north:south:1:77"});
+    slurm_fake_pass(fake, 20000);
+    ASSERT_SAID("south.1 LOST 9");
+    assert_true(slurm_fake_run(fake, 1)->files.is_claimed); /* no job of it begins */
+    assert_int_equal(slurm_fake_run(fake, 1)->files.begun_ms, 0);
+    assert_int_equal(slurm_fake_count(fake, "scancel"), 0); /* there is no job */
+}
+
+/* A job that waits when its reservation ends is held for ever, unless it is cancelled.
+ */
+static void test_a_held_job_is_not_left_behind(void **state)
+{
+    struct slurm_fake *fake = *state;
+    reserve(fake);
+    slurm_fake_start(fake, N1, 1);
+    slurm_fake_go(fake, N1, 1);
+    struct fake_job job = {.id = 102,
+                           .state = "RD",
+                           .user = "guest",
+                           .reservation = "(null)",
+                           .comment = "sublet:north:south:1:77"};
+    slurm_fake_job(fake, &job);
+    slurm_fake_pass(fake, 25000);
+    ASSERT_SAID("south.1 LOST 9");
+    slurm_fake_pass(fake, 20000);
+    assert_true(slurm_fake_count(fake, "scancel 102") >= 1);
+}
+
+/* Killed before it began, so that its job would only find the claim. It is cancelled
+ * also while the site has not forgotten the run, and in nobody else's place. */
+static void test_a_job_that_waits_for_nothing_is_cancelled(void **state)
+{
+    struct slurm_fake *fake = *state;
+    struct fake_job job = {.id = 102,
+                           .state = "PD",
+                           .user = "guest",
+                           .reservation = RESERVATION,
+                           .comment = "sublet:north:south:1:77"};
+    reserve(fake);
+    slurm_fake_start(fake, N1, 1);
+    slurm_fake_go(fake, N1, 1);
+    slurm_fake_job(fake, &job);
+    job.id = 103;
+    job.reservation = "(null)";
+    job.comment = "sublet:west:south:1:77"; /* of another site */
+    slurm_fake_job(fake, &job);
+    slurm_fake_pass(fake, 20000);
+    assert_int_equal(slurm_fake_count(fake, "scancel"), 0);
+    slurm_fake_control(fake, N1, 1, 1, CONTROL_KILL, 0);
+    ASSERT_SAID("south.1 SIGNALLED 9");
+    slurm_fake_pass(fake, 20000);
+    assert_true(slurm_fake_count(fake, "scancel 102") >= 1);
+    assert_int_equal(slurm_fake_count(fake, "scancel 103"), 0);
+}
+
 static void test_slurmctld_forgets_a_run(void **state)
 {
     struct slurm_fake *fake = *state;
@@ -195,25 +266,36 @@ static void test_slurmctld_forgets_a_run(void **state)
     assert_true(slurm_fake_count(fake, "sbatch") >= 2);
     int n_submitted = slurm_fake_count(fake, "sbatch");
     begin(fake, 1);
-    fake->list = fake->jobs = "";
+    fake->list = "";
     slurm_fake_pass(fake, 40000);
     ASSERT_SAID("south.1 LOST 0"); /* it may have done its work */
     assert_int_equal(slurm_fake_count(fake, "sbatch"), n_submitted);
 }
 
-/* squeue --user prints nothing, and ends with 0, if the account is not known for a
- * moment: the job runs on. */
+/* squeue prints another user if the account is not known for a moment: the job runs on.
+ * A job of somebody who has copied the comment is not it. */
 static void test_a_name_service_that_is_away(void **state)
 {
     struct slurm_fake *fake = *state;
+    static const char *const unknown[] = {"nobody", "60"};
+    struct fake_job job = {.id = 102,
+                           .state = "R",
+                           .reservation = RESERVATION,
+                           .node = "n1",
+                           .comment = "sublet:north:south:1:77"};
     run_one(fake);
-    fake->list = "";
-    slurm_fake_pass(fake, 120000);
-    ASSERT_SAID("south.1 RUNNING 0");
-    slurm_fake_list(fake, 102, "R", 0, 1, 0);
-    slurm_fake_pass(fake, 20000);
-    ASSERT_SAID("south.1 RUNNING 0");
-    fake->list = fake->jobs = "";
+    for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++) {
+        fake->list = fake->jobs = "";
+        job.user = unknown[i];
+        slurm_fake_job(fake, &job);
+        slurm_fake_pass(fake, 24000);
+        ASSERT_SAID("south.1 RUNNING 0");
+    }
+    assert_int_equal(slurm_fake_count(fake, "scancel"), 0);
+    fake->jobs = "";
+    job.user = "mallory";
+    job.id = 103;
+    slurm_fake_job(fake, &job);
     slurm_fake_pass(fake, 40000);
     ASSERT_SAID("south.1 LOST 0");
 }
@@ -229,7 +311,7 @@ static void test_of_several_jobs_the_one_with_the_claim(void **state)
     fake->list = "";
     slurm_fake_list(fake, 7, "CA", 15, 1, 0);
     slurm_fake_list(fake, 102, "TO", 0, 1, 30);
-    slurm_fake_pass(fake, 20000);
+    slurm_fake_pass(fake, 25000);
     ASSERT_SAID("south.1 LOST 0");
 }
 
@@ -340,7 +422,6 @@ static void test_found_again_by_its_comment(void **state)
     assert_int_equal(fake->n_synced, 1); /* n2: of n1 a run is not known yet */
     fake->is_away = false;
     slurm_fake_list(fake, 7, "R", 0, 1, 5);
-    slurm_fake_job(fake, 7, RESERVATION, "n1");
     slurm_fake_pass(fake, 40000);
     ASSERT_SAID("south.1 RUNNING 0");
     assert_int_equal(fake->n_synced, 2);
@@ -383,11 +464,26 @@ static void test_an_intruder_is_cancelled(void **state)
 {
     struct slurm_fake *fake = *state;
     run_one(fake);
-    slurm_fake_job(fake, 9, RESERVATION, "n1");
-    slurm_fake_job(fake, 10, "(null)", "n2");
+    slurm_fake_job(
+        fake, &(struct fake_job){
+                  .id = 9, .state = "R", .reservation = RESERVATION, .node = "n1"});
+    slurm_fake_job(fake,
+                   &(struct fake_job){
+                       .id = 10, .state = "R", .reservation = "(null)", .node = "n2"});
+    slurm_fake_job(
+        fake, &(struct fake_job){.id = 11, .state = "PD", .reservation = RESERVATION});
+    slurm_fake_job(
+        fake, &(struct fake_job){
+                  .id = 12, .state = "CG", .reservation = RESERVATION, .node = "n1"});
+    slurm_fake_job(
+        fake, &(struct fake_job){
+                  .id = 13, .state = "CA", .reservation = RESERVATION, .node = "n1"});
     slurm_fake_pass(fake, 20000);
     assert_true(slurm_fake_count(fake, "scancel 9") >= 1);
+    assert_true(slurm_fake_count(fake, "scancel 11") >= 1); /* it may start there */
     assert_int_equal(slurm_fake_count(fake, "scancel 10"), 0);
+    assert_int_equal(slurm_fake_count(fake, "scancel 12"), 0); /* it ends already */
+    assert_int_equal(slurm_fake_count(fake, "scancel 13"), 0);
     assert_int_equal(slurm_fake_count(fake, "scancel 102"), 0);
 }
 
@@ -397,7 +493,9 @@ static void test_what_the_site_hears_of_nodes(void **state)
     reserve(fake);
     assert_int_equal(fake->load[N1].n_foreign, 0);
     assert_false(fake->load[N1].is_out);
-    slurm_fake_job(fake, 10, "(null)", "n2");
+    slurm_fake_job(fake,
+                   &(struct fake_job){
+                       .id = 10, .state = "R", .reservation = "(null)", .node = "n2"});
     fake->used[N2] = 1;
     fake->state[N2] = "mixed";
     fake->state[N1] = "idle+drain+reserved";
@@ -437,7 +535,9 @@ static void test_a_candidate_that_slurm_has_taken(void **state)
     reserve(fake);
     frozen.held = n2_only;
     frozen.n_held = 1;
-    slurm_fake_job(fake, 10, "(null)", "n2");
+    slurm_fake_job(fake,
+                   &(struct fake_job){
+                       .id = 10, .state = "R", .reservation = "(null)", .node = "n2"});
     fake->used[N2] = 1;
     fake->state[N2] = "mixed";
     slurm_agent_set_contracts(fake->agent, &frozen, 1, fake->now_ms);
@@ -463,40 +563,67 @@ static void test_slurmctld_is_away(void **state)
     ASSERT_SAID("south.1 EXITED 0");
 }
 
+/* One sinfo, one squeue and one scontrol in a cycle of 15 s, however many jobs run: in
+ * a minute at most five cycles, as they are a tenth early at most. */
 static void test_calls_a_minute(void **state)
 {
     struct slurm_fake *fake = *state;
     run_one(fake);
-    slurm_fake_pass(fake, 30000);
-    uint64_t before = slurm_agent_count_commands(fake->agent);
+    slurm_fake_start(fake, N1, 2);
+    slurm_fake_go(fake, N1, 2);
+    slurm_fake_run(fake, 2)->files = slurm_fake_run(fake, 1)->files;
+    slurm_fake_list(fake, 103, "R", 0, 2, 0);
     slurm_fake_pass(fake, 20000);
-    /* Two cycles of 15 s at most, each of five questions. */
-    assert_true(slurm_agent_count_commands(fake->agent) - before <= 10);
+    uint64_t before = slurm_agent_count_commands(fake->agent);
+    slurm_fake_pass(fake, 30000);
+    uint64_t count = slurm_agent_count_commands(fake->agent) - before;
+    assert_in_range(count, 3, 9);
+}
+
+/* Jobs that are killed one after another: the effect is looked for between two cycles,
+ * and not once for each job. */
+static void test_many_orders_and_few_questions(void **state)
+{
+    struct slurm_fake *fake = *state;
+    run_one(fake);
+    slurm_fake_pass(fake, 20000);
+    uint64_t before = slurm_agent_count_commands(fake->agent);
+    for (uint64_t number = 1; number <= 30; number++) {
+        slurm_fake_control(fake, N1, 1, number, CONTROL_SIGNAL, SIGUSR1);
+        slurm_fake_pass(fake, 900);
+    }
+    uint64_t count = slurm_agent_count_commands(fake->agent) - before;
+    assert_int_equal(slurm_fake_count(fake, "--signal=10 102"), 30);
+    /* Besides the signals: three cycles at most, and a list in each fifth of one. */
+    assert_in_range(count - 30, 1, 3 * 3 + 10);
 }
 
 static void test_what_waits(void **state)
 {
     struct slurm_fake *fake = *state;
     static const struct {
-        const char *reason, *reservation;
+        const char *reason, *reservation, *state;
     } jobs[] = {
-        {"Resources", "(null)"},
-        {"Priority", "(null)"},
-        {"ReqNodeNotAvail, Reserved", "(null)"}, /* cut at the width */
-        {"Dependency", "(null)"},
-        {"JobHeldUser", "(null)"},
-        {"BeginTime", "(null)"},
-        {"Resources", RESERVATION}, /* a leased job */
-        {"Resources", "somebodys"},
+        {"Resources", "(null)", "PD"},
+        {"Priority", "(null)", "PD"},
+        {"ReqNodeNotAvail, Reserved", "(null)", "PD"}, /* cut at the width */
+        {"Dependency", "(null)", "PD"},
+        {"JobHeldUser", "(null)", "PD"},
+        {"BeginTime", "(null)", "PD"},
+        {"Resources", RESERVATION, "PD"}, /* a leased job */
+        {"Resources", "somebodys", "PD"},
+        {"None", "(null)", "R"},
     };
     for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
-        fake->pending =
-            arena_printf(&fake->memory, "%s%-12d|%-24.24s|%-80s|\n", fake->pending,
-                         1 << i, jobs[i].reason, jobs[i].reservation);
+        slurm_fake_job(fake, &(struct fake_job){.id = 1 + (int)i,
+                                                .state = jobs[i].state,
+                                                .reservation = jobs[i].reservation,
+                                                .reason = jobs[i].reason,
+                                                .n_cpus = 1 << i});
     }
     reserve(fake);
     assert_int_equal(fake->n_waiting, 1 + 2 + 4 + 128);
-    fake->pending = "";
+    fake->jobs = "";
     slurm_fake_pass(fake, 20000);
     assert_int_equal(fake->n_waiting, 0);
 }
@@ -511,6 +638,9 @@ int main(void)
         STORY(test_what_the_script_writes_is_the_end),
         STORY(test_a_signal_ends_it),
         cmocka_unit_test(test_what_slurm_ends),
+        STORY(test_a_refused_sbatch_is_lost_before_it_began),
+        STORY(test_a_held_job_is_not_left_behind),
+        STORY(test_a_job_that_waits_for_nothing_is_cancelled),
         STORY(test_slurmctld_forgets_a_run),
         STORY(test_a_name_service_that_is_away),
         STORY(test_of_several_jobs_the_one_with_the_claim),
@@ -528,6 +658,7 @@ int main(void)
         STORY(test_a_candidate_that_slurm_has_taken),
         STORY(test_slurmctld_is_away),
         STORY(test_calls_a_minute),
+        STORY(test_many_orders_and_few_questions),
         STORY(test_what_waits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,6 @@
 
 #include "base/bounds.h"
 #include "slurm/slurm_hostlist.h"
-#include "slurm/slurm_job.h"
 #include "slurm/slurm_reservation.h"
 
 /* ---------------------------------------------------------------- lists */
@@ -157,48 +156,6 @@ static void test_names(void **state)
     arena_release(&arena);
 }
 
-/* ---------------------------------------------------------------- jobs */
-
-static void test_jobs(void **state)
-{
-    static const char states[] = "--states=RUNNING,SUSPENDED,COMPLETING,CONFIGURING,"
-                                 "STOPPED,STAGE_OUT,SIGNALING,RESIZING";
-    static const char *const wanted[] = {
-        "squeue", "--noheader", states, "--Format",
-        "JobID:16|,StateCompact:8|,Reservation:256|,NodeList:4096|"};
-    struct arena arena;
-    struct slurm_jobs jobs = {.count = -1};
-    struct err err;
-    (void)state;
-    arena_init(&arena);
-    const char *const *words = slurm_job_command(&arena);
-    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-        assert_string_equal(words[i], wanted[i]);
-    }
-    assert_null(words[5]);
-    const char *text =
-        arena_printf(&arena, "%-16s|%-8s|%-256s|%-4096s|\n%-16s|%-8s|%-256s|%-4096s|\n",
-                     "17", "R", "second", "n[1-2]", "18", "CG", "(null)", "n3");
-    assert_int_equal(slurm_job_read(&arena, text, &jobs, &err), 0);
-    assert_int_equal(jobs.count, 2);
-    assert_int_equal(jobs.items[0].id, 17);
-    assert_string_equal(jobs.items[0].reservation, "second");
-    assert_int_equal(jobs.items[0].n_nodes, 2);
-    assert_string_equal(jobs.items[0].nodes[1], "n2");
-    assert_string_equal(jobs.items[1].state, "CG");
-    assert_string_equal(jobs.items[1].reservation, "");
-
-    assert_int_equal(slurm_job_read(&arena, "", &jobs, &err), 0);
-    assert_int_equal(jobs.count, 0);
-    jobs.count = -1;
-    assert_int_equal(slurm_job_read(&arena, "17 R\n", &jobs, &err), ERR_PARSE);
-    text = arena_printf(&arena, "%-16s|%-8s|%-256s|%-4096s|\n", "x", "R", "", "n1");
-    assert_int_equal(slurm_job_read(&arena, text, &jobs, &err), ERR_BOUNDS);
-    assert_non_null(strstr(err.text, "line 1"));
-    assert_int_equal(jobs.count, -1);
-    arena_release(&arena);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,7 +163,6 @@ int main(void)
         cmocka_unit_test(test_reservations),
         cmocka_unit_test(test_no_reservations),
         cmocka_unit_test(test_names),
-        cmocka_unit_test(test_jobs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
