@@ -19,14 +19,14 @@ from machines import needs
 LIMIT = 120  # seconds for anything that a busy machine has to do
 
 
-def run_inside(file, part, settings="", seconds=540):
+def run_inside(file, part, settings="", seconds=540, environment=None):
     needs("unshare", "ip", "munged", "slurmctld-wlm", "slurmd-wlm", "sinfo", "sbatch")
     files = tempfile.mkdtemp(prefix="sublet-slurm-")
     os.chmod(files, 0o755)
     command = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc",
                os.path.join(HERE, "cluster"), files, sys.executable, os.path.abspath(file),
                "--inside", part]
-    done = subprocess.run(command, env={**os.environ, "SETTINGS": settings}, text=True,
+    done = subprocess.run(command, env={**os.environ, "SETTINGS": settings, **(environment or {})}, text=True,
                           stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds)
     try:
         if done.returncode != 0:
@@ -62,8 +62,11 @@ def kill_slurmctld():
     """Once it has saved what it knows now: it gives numbers of other jobs again."""
     state = os.path.join(os.path.dirname(os.environ["SLURM_CONF"]), "..", "state", "job_state")
     now = time.time()
+    job = run("sbatch", "--parsable", "--hold", "--output=/dev/null", "--chdir=/", "--wrap", "true")
+    run("scancel", job.stdout.strip())  # there is something to save
     deadline = time.monotonic() + LIMIT
-    while os.path.getmtime(state) < now and time.monotonic() < deadline:
+    while time.monotonic() < deadline and not (
+            os.path.exists(state) and os.path.getmtime(state) >= now):
         time.sleep(0.2)
     with open(os.path.join(os.path.dirname(os.environ["SLURM_CONF"]), "..", "slurmctld.pid")) as file:
         pid = int(file.read())
@@ -80,4 +83,4 @@ def main_inside(parts, tests):
         except Failure as failure:
             sys.exit("%s: %s" % (sys.argv[2], failure))
     else:
-        main(*tests)
+        main(*tests, at_once=4)  # each has a cluster of its own

@@ -61,11 +61,11 @@ def federation(**words):
     return f
 
 
-def wait(what, condition):
-    deadline = time.monotonic() + LIMIT
+def wait(what, condition, limit=LIMIT):
+    deadline = time.monotonic() + limit
     while not condition():
         if time.monotonic() > deadline:
-            raise Failure("waited %d s for %s: %s" % (LIMIT, what, reservations()))
+            raise Failure("waited %d s for %s: %s" % (limit, what, reservations()))
         time.sleep(0.2)
 
 
