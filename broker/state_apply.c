@@ -170,6 +170,7 @@ static void register_lease(struct broker *broker, struct lease *lease,
     struct row_lease *row = &lease->row;
     row->type = state->type;
     row->epoch = state->epoch;
+    row->split_ms = state->split_ms;
     note_commits(lease, state);
     row->is_made = row->is_withdrawn = false;
     row->registered_ms = now_ms;
@@ -203,6 +204,7 @@ static void apply_epoch(struct lease *lease, const struct msg_state *state,
         handover_reason(lease, state, reason_of(state, "changed by its provider"));
     bool was_inactive = lease->row.state == LEASE_INACTIVE;
     lease->row.epoch = state->epoch;
+    lease->row.split_ms = state->split_ms;
     note_commits(lease, state);
     lease_set_hosts(lease, state->hosts, state->n_hosts);
     lease_set_resources(lease, state->resources, state->n_resources);
@@ -467,6 +469,7 @@ static void apply_ended(struct lease *lease, const struct msg_state *state,
     if (is_higher) {
         lease->row.type = state->type;
         lease->row.epoch = state->epoch;
+        lease->row.split_ms = state->split_ms;
         note_commits(lease, state);
         lease->row.changed_ms = now_ms;
         lease_store(lease, effects);

@@ -46,11 +46,12 @@ struct attempt {
     struct run_control control;
     uint64_t control_done;
     int64_t start_ms;
-    bool is_orphan;   /* see orphan_found; `start` is kept as long */
-    bool is_given_up; /* an orphan that is being ended */
-    bool is_yielded;  /* it is suspended, and its slots are not in use */
-    bool is_unknown;  /* reported as UNKNOWN after a long silence */
-    bool is_reported; /* its end was */
+    struct run_use use; /* as told last */
+    bool is_orphan;     /* see orphan_found; `start` is kept as long */
+    bool is_given_up;   /* an orphan that is being ended */
+    bool is_yielded;    /* it is suspended, and its slots are not in use */
+    bool is_unknown;    /* reported as UNKNOWN after a long silence */
+    bool is_reported;   /* its end was */
     int64_t received_ms, asked_ms;
     int64_t sent_ms;   /* its first START, or the start of this site */
     bool is_withdrawn; /* it waits for too long; its provider is asked to withdraw it */

@@ -93,6 +93,7 @@ struct attempt *attempt_report_state(struct consumer *consumer,
         .attempt = attempt->number,
         .start_ms = attempt->start_ms,
         .control_done = attempt->control_done,
+        .use = attempt->use,
         .reason = "",
     };
     return report(consumer, reporter, &state);
@@ -137,6 +138,7 @@ static void forget(struct consumer *consumer, const struct reporter *reporter,
         .kind = kind,
         .attempt = attempt->number,
         .start_ms = attempt->start_ms,
+        .use = attempt->use,
         .may_have_begun = attempt->is_doubted,
         .reason = reason,
     };
@@ -159,6 +161,7 @@ void attempt_report_end(struct consumer *consumer, const struct reporter *report
         .attempt = attempt->number,
         .start_ms = attempt->exit.start_ms,
         .control_done = attempt->control_done,
+        .use = attempt->use,
         .exit = attempt->exit,
         .reason = "",
     };
@@ -237,6 +240,9 @@ static void follow(struct consumer *consumer, const struct reporter *reporter,
 {
     bool was_unknown = attempt->is_unknown;
     attempt->is_unknown = false;
+    if (state->use.at_ms >= attempt->use.at_ms) { /* else the message is late */
+        attempt->use = state->use;
+    }
     attempt = admit(consumer, reporter, attempt, now_ms, effects);
     if (attempt != NULL) {
         attempt = note_control(consumer, reporter, attempt, state->control_done);

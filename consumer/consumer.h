@@ -130,6 +130,7 @@ struct consumer_report {
     uint64_t attempt;
     int64_t start_ms;
     uint64_t control_done;
+    struct run_use use;  /* as its provider told last; at_ms 0: not yet */
     bool may_have_begun; /* LOST: the journal is behind, and does not know */
     struct run_exit exit;
     const char *reason;

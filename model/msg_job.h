@@ -153,6 +153,16 @@ struct run_exit {
     bool is_recalled; /* it was ended because its slots were recalled */
 };
 
+/* What a leased run uses, by its provider's record: slot-milliseconds from its
+ * admission until `at_ms`, and the slots in use from then on. Slots are in use from the
+ * admission to the end, unless the run is suspended by an order. */
+struct run_use {
+    int64_t start_ms; /* of the admission */
+    int64_t at_ms;    /* 0: not known */
+    int64_t used_ms;
+    int n_slots;
+};
+
 enum control_action { CONTROL_SIGNAL, CONTROL_SUSPEND, CONTROL_RESUME, CONTROL_KILL };
 
 /* The latest order about a run. `number` grows with each order. An order whose number

@@ -207,6 +207,7 @@ struct msg_state {
     int64_t hours_month_ms; /* ... in the month that began then, ... */
     int64_t hours_since_ms; /* ... by a count that began then; 0: nothing is counted. A
                              journal that was lost counts anew, from a later instant */
+    int64_t split_ms; /* when the provider's journal got the epoch; 0: not known */
     uint64_t lost_from, lost_to; /* its journal has lost commits: of this lease those
                                     above lost_from, up to lost_to; 0: none */
 };
@@ -283,7 +284,8 @@ struct msg_contract {
     const struct lease_resource *resources;
     int n_resources;
     const char *withheld;       /* as in STATE */
-    int price;                  /* likewise */
+    int price;                  /* likewise ... */
+    int64_t split_ms;           /* ... of the epoch */
     int64_t rebalance_in_ms;    /* until the rebalance rule is applied next ... */
     int64_t rebalance_every_ms; /* ... and between that and each further time; 0: it is
                                    not applied at regular instants */

@@ -54,6 +54,7 @@ struct msg_attempt_state {
     const char *reason;       /* REFUSED */
     struct journal_mark mark; /* the last one that the provider has of the consumer; 0
                                  of a run without a nonce */
+    struct run_use use;       /* of a run that is on record */
 };
 
 struct msg_attempt_control {

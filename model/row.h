@@ -68,6 +68,7 @@ struct row_lease {
     int64_t registered_ms;
     int64_t made_ms;    /* 0: not made */
     int64_t changed_ms; /* last change of state or epoch */
+    int64_t split_ms;   /* as in the STATE of the epoch */
     int64_t judged_ms;  /* time at which the last rebalance was due; 0: never */
     const char *reason; /* of the last change */
     const struct host_split *hosts; /* used slots: as last reported */
@@ -174,6 +175,7 @@ struct row_book {
     const struct lease_resource *resources;
     int n_resources;
     uint64_t commits, lost_from, lost_to; /* as in msg_state */
+    int64_t split_ms;
 };
 
 struct row_high {
@@ -328,6 +330,7 @@ struct row_job_state {
     int64_t start_ms, end_ms;
     struct run_control control; /* the latest order about this attempt */
     struct run_exit exit;       /* once known; output may still be in transit */
+    struct run_use use; /* of the latest attempt on a lease, as its provider told */
     const char *reason;
     const char *queue; /* after bswitch; "": as submitted */
     int64_t place;     /* set by btop, bbot: lower first; 0: as submitted */
@@ -424,6 +427,7 @@ struct row_run {
     struct run_exit exit; /* is_recalled is set when a recall orders the end */
     int priority;         /* of its job's queue */
     int64_t end_by_ms;    /* the latest time at which its job ends; 0: none */
+    struct run_use use;   /* of a leased run */
     bool is_gone;
 };
 

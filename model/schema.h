@@ -87,13 +87,13 @@ extern const struct schema schema_lease_hello, schema_lease_welcome, schema_leas
     schema_lease_ledger;
 /* schema_run.c; schema_run_order is of struct run_control. */
 extern const struct schema schema_run_id, schema_run_mark, schema_run_slots,
-    schema_run_job_spec, schema_run_exit, schema_run_order, schema_run_leased_start,
-    schema_run_attempt, schema_run_attempt_state, schema_run_attempt_control,
-    schema_run_output_ask, schema_run_output, schema_run_stream_down,
-    schema_run_stream_up, schema_run_host_hello, schema_run_alive, schema_run_host_load,
-    schema_run_lease_load, schema_run_start, schema_run_go, schema_run_control,
-    schema_run_resize, schema_run_relayed, schema_run_forget, schema_run_state,
-    schema_run_nothing;
+    schema_run_job_spec, schema_run_exit, schema_run_use, schema_run_order,
+    schema_run_leased_start, schema_run_attempt, schema_run_attempt_state,
+    schema_run_attempt_control, schema_run_output_ask, schema_run_output,
+    schema_run_stream_down, schema_run_stream_up, schema_run_host_hello,
+    schema_run_alive, schema_run_host_load, schema_run_lease_load, schema_run_start,
+    schema_run_go, schema_run_control, schema_run_resize, schema_run_relayed,
+    schema_run_forget, schema_run_state, schema_run_nothing;
 /* schema_client.c */
 extern const struct schema schema_client_job_terms, schema_client_submit,
     schema_client_job_control, schema_client_job_modify, schema_client_job_move,

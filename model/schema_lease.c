@@ -200,6 +200,7 @@ static const struct field state[] = {
     TIME(342, hours_ms),
     TIME(343, hours_month_ms),
     TIME(344, hours_since_ms),
+    TIME(360, split_ms),
 };
 const struct schema schema_lease_state = SCHEMA("State", state);
 #undef S
@@ -286,6 +287,7 @@ static const struct field contract[] = {
     TIME(320, rebalance_in_ms),
     TIME(321, rebalance_every_ms),
     INT(340, price, 0, PRICE_MAX),
+    TIME(360, split_ms),
 };
 const struct schema schema_lease_contract = SCHEMA("Contract", contract);
 #undef S

@@ -123,6 +123,7 @@ static const struct field lease[] = {
     COLUMN(INT64, registered_ms),
     COLUMN(INT64, made_ms),
     COLUMN(INT64, changed_ms),
+    COLUMN(INT64, split_ms),
     COLUMN(INT64, judged_ms),
     COLUMN(TEXT, reason),
     LIST(hosts, &schema_lease_split),
@@ -212,6 +213,7 @@ static const struct field book[] = {
     COLUMN(UINT64, commits),
     COLUMN(UINT64, lost_from),
     COLUMN(UINT64, lost_to),
+    COLUMN(INT64, split_ms),
     LIST(hosts, &schema_lease_split),
     COLUMN(UINT64, recall),
     COLUMN(BOOL, is_whole),
@@ -293,6 +295,7 @@ static const struct field job_state[] = {
     COLUMN(INT64, end_ms),
     WHOLE("control_", control, &schema_run_order),
     WHOLE("exit_", exit, &schema_run_exit),
+    COLUMNS("use_", use, &schema_run_use),
     COLUMN(TEXT, reason),
     COLUMN_AS(TEXT, queue, "switched_queue"),
     COLUMN(INT64, place),
@@ -373,6 +376,7 @@ static const struct field run[] = {
     COLUMN_AS(BOOL, exit.is_recalled, "is_recalled"),
     COLUMN(INT, priority),
     COLUMN(INT64, end_by_ms),
+    COLUMNS("use_", use, &schema_run_use),
     COLUMN(BOOL, is_gone),
 };
 static const struct schema run_schema = SCHEMA("run", run);

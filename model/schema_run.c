@@ -119,6 +119,16 @@ static const struct field run_exit[] = {
 const struct schema schema_run_exit = SCHEMA("RunExit", run_exit);
 #undef S
 
+#define S struct run_use
+static const struct field use[] = {
+    TIME(1, start_ms),
+    TIME(2, at_ms),
+    TIME(3, used_ms),
+    INT(4, n_slots, 0, TOTAL_MAX),
+};
+const struct schema schema_run_use = SCHEMA("RunUse", use);
+#undef S
+
 #define S struct run_control
 static const struct field control[] = {
     UINT64(1, number),
@@ -164,6 +174,7 @@ static const struct field attempt_state[] = {
     PART(5, exit, &schema_run_exit),
     TALK(6, reason, REASON_SIZE - 1),
     PART(320, mark, &schema_run_mark),
+    PART(360, use, &schema_run_use),
 };
 const struct schema schema_run_attempt_state = SCHEMA("AttemptState", attempt_state);
 #undef S

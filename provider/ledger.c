@@ -319,6 +319,7 @@ void ledger_begin_epoch(const struct ledger *ledger, struct ledger_lease *lease)
 {
     lease->epoch++;
     lease->commits = ledger->commits + 1;
+    lease->split_ms = ledger->now_ms;
 }
 
 void ledger_doubt(struct ledger *ledger, uint64_t lost_to, struct effects *effects)
@@ -371,7 +372,8 @@ void ledger_store(const struct ledger_lease *lease, struct effects *effects)
                  .n_recalls = lease->n_recalls,
                  .commits = lease->commits,
                  .lost_from = lease->lost_from,
-                 .lost_to = lease->lost_to},
+                 .lost_to = lease->lost_to,
+                 .split_ms = lease->split_ms},
     };
     row.book.recalls = arena_copy(arena, lease->recalls,
                                   (size_t)lease->n_recalls * sizeof(*lease->recalls));
@@ -395,6 +397,7 @@ void ledger_load(struct ledger *ledger, const struct row_book *row)
     lease->commits = row->commits;
     lease->lost_from = row->lost_from;
     lease->lost_to = row->lost_to;
+    lease->split_ms = row->split_ms;
     for (int i = 0; i < row->n_recalls && i < RECALLS_MAX; i++) {
         lease->recalls[lease->n_recalls++] = row->recalls[i];
     }

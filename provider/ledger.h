@@ -83,6 +83,7 @@ struct ledger_lease {
     struct export_terms terms;
     uint64_t epoch;
     uint64_t commits, lost_from, lost_to; /* as in msg_state */
+    int64_t split_ms;
     bool is_made, is_withdrawn, is_ended;
     bool is_drained; /* by DRAIN: withdrawn, whatever the policies say */
     uint64_t drain;  /* its number */
@@ -129,6 +130,7 @@ struct ledger {
     uint64_t n_changes; /* of what is exported besides slots */
     bool needs_reshare; /* shared_instances.c has to run */
     uint64_t commits;   /* of the journal, as of the latest commit */
+    int64_t now_ms;     /* the latest that was told */
 };
 
 void ledger_release(struct ledger *ledger);

@@ -379,7 +379,7 @@ bool provider_set_held(struct provider *provider, const char *id, uint64_t freez
     if (lease == NULL || !lease->is_preparing || lease->freeze != freeze) {
         return false;
     }
-    provider->now_ms = now_ms;
+    provider->now_ms = provider->ledger.now_ms = now_ms;
     freeze_held(provider, lease, hosts, n_hosts);
     return true;
 }
@@ -490,6 +490,7 @@ static void fill_state(const struct provider *provider,
                     : provider->withheld != NULL ? arena_str(arena, provider->withheld)
                                                  : provider_quota_reason(lease, arena),
         .price = lease->terms.price,
+        .split_ms = lease->split_ms,
         .n_hours = quota.n_hours,
         .hours_ms = is_counted ? quota.used_ms : 0,
         .hours_month_ms = is_counted ? quota.month_ms : 0,
@@ -518,7 +519,7 @@ void provider_send_state(struct provider *provider, struct ledger_lease *lease,
         return;
     }
     struct msg_state state;
-    provider->now_ms = now_ms;
+    provider->now_ms = provider->ledger.now_ms = now_ms;
     fill_state(provider, lease, &effects->arena, &state);
     send_state(provider, &state, effects);
     lease->is_dirty = false;
@@ -596,7 +597,7 @@ void provider_refresh(struct provider *provider, int64_t now_ms,
                       struct effects *effects)
 {
     bool has_thawed = false;
-    provider->now_ms = now_ms;
+    provider->now_ms = provider->ledger.now_ms = now_ms;
     provider_quota_tick(provider, now_ms, effects);
     for (int i = 0; i < provider->ledger.count; i++) {
         struct ledger_lease *lease = provider->ledger.items[i];

@@ -424,7 +424,7 @@ void provider_export(struct provider *provider, const struct export_plan *plan,
                      int64_t now_ms, struct effects *effects)
 {
     struct unnamed_list list = number_policies(provider, plan);
-    provider->now_ms = now_ms;
+    provider->now_ms = provider->ledger.now_ms = now_ms;
     for (int i = 0; i < provider->ledger.count; i++) {
         provider->ledger.items[i]->is_exported = false;
         provider->ledger.items[i]->has_part = false;

@@ -7,6 +7,7 @@
 
 #define uthash_fatal(text) abort() /* out of memory, as everywhere */
 #include <uthash.h>
+#include <utlist.h>
 
 /* An owner with slots in use. */
 struct user {
@@ -22,13 +23,21 @@ struct level {
     int n_held, price;
     struct user *users; /* as they came */
     int64_t booked_ms;
+    int64_t split_ms; /* when the latest split began; 0: none since the start ... */
+    uint64_t epoch;   /* ... and its epoch; 0: not known */
     bool is_changed;
     UT_hash_handle hh;
+};
+
+struct split {
+    struct usage_split split; /* its lease is the level's */
+    struct split *next;
 };
 
 struct usage {
     struct level *levels;
     struct usage_sums *booked;
+    struct split *splits; /* since usage_clear; the latest is the last */
     int64_t now_ms;       /* the latest that was told */
     struct arena scratch; /* of one call */
 };
@@ -38,6 +47,9 @@ enum {
              USAGE_BY_QUEUE | USAGE_BY_PROJECT | USAGE_BY_ACCOUNT,
     PREFIX = 2, /* of the lease in a level's name */
 };
+
+/* A correction goes back so far at most. */
+#define CORRECTED_MS (31 * USAGE_DAY_MS)
 
 static const struct usage_owner nobody = {"", "", "", ""};
 
@@ -76,6 +88,17 @@ static void drop_level(struct usage *usage, struct level *level)
     free(level);
 }
 
+static void drop_splits(struct usage *usage)
+{
+    struct split *split, *next;
+
+    LL_FOREACH_SAFE(usage->splits, split, next)
+    {
+        free(split);
+    }
+    usage->splits = NULL;
+}
+
 void usage_free(struct usage *usage)
 {
     struct level *level, *next;
@@ -86,6 +109,7 @@ void usage_free(struct usage *usage)
     HASH_ITER (hh, usage->levels, level, next) {
         drop_level(usage, level);
     }
+    drop_splits(usage);
     usage_sums_free(usage->booked);
     arena_release(&usage->scratch);
     free(usage);
@@ -107,24 +131,21 @@ static int64_t see_clock(struct usage *usage, int64_t now_ms)
 static void book_in_hour(struct usage *usage, const struct level *level,
                          int64_t start_ms, int64_t past_ms)
 {
-    int n_left = level->n_held;
+    int n_idle = level->n_held;
     struct usage_row row = {
         .lease = level->name + PREFIX, .side = level->side, .start_ms = start_ms};
 
     for (const struct user *user = level->users; user; user = user->next) {
-        int n_held = user->n_used < n_left ? user->n_used : n_left;
-
         row.owner = user->owner;
-        row.held_ms = n_held * past_ms;
-        row.used_ms = user->n_used * past_ms;
+        row.held_ms = row.used_ms = user->n_used * past_ms;
         row.cost_ms = row.used_ms * level->price;
         usage_sums_add(usage->booked, &row);
-        n_left -= n_held;
+        n_idle -= user->n_used;
     }
-    if (n_left > 0) {
+    if (n_idle != 0) {
         row.owner = nobody;
         row.used_ms = row.cost_ms = 0;
-        row.held_ms = row.idle_ms = n_left * past_ms;
+        row.held_ms = row.idle_ms = n_idle * past_ms;
         usage_sums_add(usage->booked, &row);
     }
 }
@@ -145,9 +166,11 @@ static void book_level(struct usage *usage, struct level *level, int64_t now_ms)
     }
 }
 
+/* With a split, it is known when it changed last. */
 static bool is_empty(const struct level *level)
 {
-    return level->n_held == 0 && !level->users && level->price == 0;
+    return level->n_held == 0 && !level->users && level->price == 0 &&
+           level->split_ms == 0;
 }
 
 void usage_book(struct usage *usage, int64_t now_ms)
@@ -169,6 +192,7 @@ void usage_clear(struct usage *usage)
 {
     struct level *level, *next;
 
+    drop_splits(usage);
     usage_sums_free(usage->booked);
     usage->booked = usage_sums_new(BY_ALL);
     HASH_ITER (hh, usage->levels, level, next) {
@@ -201,17 +225,114 @@ static struct level *see_level(struct usage *usage, const char *lease,
     return level;
 }
 
+int64_t usage_clock(struct usage *usage, int64_t now_ms)
+{
+    return see_clock(usage, now_ms);
+}
+
+/* So many slots more in that time: of the owner, who used them, or (NULL) of the side,
+ * where they were idle. */
+static void correct(struct usage *usage, const struct level *level,
+                    const struct usage_owner *owner, int n_slots, int64_t from_ms,
+                    int64_t to_ms)
+{
+    while (from_ms < to_ms) {
+        int64_t next_ms = from_ms - from_ms % USAGE_HOUR_MS + USAGE_HOUR_MS;
+        int64_t end_ms = next_ms < to_ms ? next_ms : to_ms;
+        int64_t slot_ms = n_slots * (end_ms - from_ms);
+        int64_t idle_ms = owner ? -slot_ms : slot_ms;
+        struct usage_row row = {
+            .lease = level->name + PREFIX, .side = level->side, .start_ms = from_ms};
+
+        row.owner = nobody;
+        row.held_ms = row.idle_ms = idle_ms;
+        usage_sums_add(usage->booked, &row);
+        if (owner) {
+            row.owner = *owner;
+            row.idle_ms = 0;
+            row.held_ms = row.used_ms = slot_ms;
+            row.cost_ms = slot_ms * level->price;
+            usage_sums_add(usage->booked, &row);
+        }
+        from_ms = end_ms;
+    }
+}
+
+/* When the split begins. */
+static int64_t start_of(const struct usage *usage, const struct level *level,
+                        int64_t at_ms)
+{
+    int64_t now_ms = usage->now_ms, first_ms = now_ms - CORRECTED_MS;
+
+    first_ms = first_ms < level->split_ms ? level->split_ms : first_ms;
+    at_ms = at_ms == 0 || at_ms > now_ms + USAGE_CLOCKS_MS ? now_ms : at_ms;
+    return at_ms < first_ms ? first_ms : at_ms;
+}
+
+static void note_split(struct usage *usage, const struct level *level, uint64_t epoch)
+{
+    struct split *split = mem_alloc(1, sizeof *split);
+
+    split->split = (struct usage_split){.lease = level->name + PREFIX,
+                                        .side = level->side,
+                                        .n_slots = level->n_held,
+                                        .epoch = epoch,
+                                        .at_ms = level->split_ms};
+    LL_APPEND(usage->splits, split);
+}
+
+void usage_split(struct usage *usage, const struct usage_split *split, int64_t now_ms)
+{
+    see_clock(usage, now_ms);
+    struct level *level = see_level(usage, split->lease, split->side);
+    int n_more = split->n_slots - level->n_held;
+    int64_t at_ms = start_of(usage, level, split->at_ms);
+
+    if (split->epoch < level->epoch && split->at_ms < level->split_ms) {
+        return; /* of before */
+    }
+    level->split_ms = at_ms;
+    level->epoch = split->epoch;
+    if (n_more == 0) {
+        return;
+    }
+    book_level(usage, level, usage->now_ms);
+    level->n_held = split->n_slots;
+    level->is_changed = true;
+    correct(usage, level, NULL, n_more, at_ms, usage->now_ms);
+    correct(usage, level, NULL, -n_more, usage->now_ms, at_ms);
+    note_split(usage, level, split->epoch);
+}
+
+void usage_each_split(struct usage *usage, usage_split_fn fn, void *arg)
+{
+    const struct split *split;
+
+    LL_FOREACH (usage->splits, split) {
+        fn(arg, &split->split);
+    }
+}
+
 void usage_hold(struct usage *usage, const char *lease, enum usage_side side,
                 int n_slots, int64_t now_ms)
 {
-    see_clock(usage, now_ms);
-    struct level *level = see_level(usage, lease, side);
+    const struct usage_split split = {lease, side, n_slots, 0, 0};
 
-    if (level->n_held != n_slots) {
-        book_level(usage, level, usage->now_ms);
-        level->n_held = n_slots;
-        level->is_changed = true;
-    }
+    usage_split(usage, &split, now_ms);
+}
+
+void usage_correct(struct usage *usage, const char *lease, enum usage_side side,
+                   const struct usage_owner *owner, int n_slots, int64_t from_ms,
+                   int64_t to_ms)
+{
+    struct level *level = see_level(usage, lease, side);
+    int64_t first_ms = usage->now_ms - CORRECTED_MS;
+
+    from_ms = from_ms < first_ms ? first_ms : from_ms;
+    to_ms = to_ms < first_ms ? first_ms : to_ms;
+    correct(usage, level, owner, n_slots, from_ms, to_ms);
+    correct(usage, level, owner, -n_slots, to_ms, from_ms);
+    level->is_changed = true;
 }
 
 void usage_price(struct usage *usage, const char *lease, enum usage_side side,

@@ -4,10 +4,12 @@
  *
  * A side of a lease has a level: the slots that it holds, and the slots that each owner
  * uses. Levels are integrated exactly, in slot-milliseconds; what shows them rounds
- * them. Owners hold what their side holds in the order in which they came, each as much
- * as it uses; what is left is idle and nobody's. More are used than held while a
- * consumer does not know yet that a job has ended. In each row held_ms <= used_ms +
- * idle_ms, and both are equal unless more was used than held.
+ * them. Owners hold what they use; what is left is idle and nobody's. In each row
+ * held_ms == used_ms + idle_ms. Nobody's idle time is negative while more is used than
+ * held, for example until a consumer learns that a job has ended.
+ *
+ * A change counts from when it was on record at the provider, which others learn later:
+ * what they have booked since then is corrected.
  *
  * A clock that goes back by an hour or less books nothing until it is where it was: no
  * millisecond is booked twice. One that goes back further was wrong before, and what
@@ -54,6 +56,25 @@ struct usage;
 struct usage *usage_new(void);
 void usage_free(struct usage *usage); /* NULL is fine */
 
+/* The instant up to which levels are booked now, as the clock may have gone back. */
+int64_t usage_clock(struct usage *usage, int64_t now_ms);
+/* What a side holds from an instant on, under an epoch of the contract. */
+struct usage_split {
+    const char *lease;
+    enum usage_side side;
+    int n_slots;
+    uint64_t epoch;
+    int64_t at_ms; /* 0: now */
+};
+/* Counts from its instant on, but from no earlier one than that of the split before,
+ * and at most USAGE_CLOCKS_MS from now. One of an earlier epoch that begins before that
+ * of the split before is late, and changes nothing. */
+void usage_split(struct usage *usage, const struct usage_split *split, int64_t now_ms);
+/* The clocks of sites and broker may differ by so much. */
+#define USAGE_CLOCKS_MS INT64_C(10000)
+typedef void (*usage_split_fn)(void *arg, const struct usage_split *split);
+/* Those since the last usage_clear that changed what the side holds. */
+void usage_each_split(struct usage *usage, usage_split_fn fn, void *arg);
 /* From now on the side holds so many slots of the lease. */
 void usage_hold(struct usage *usage, const char *lease, enum usage_side side,
                 int n_slots, int64_t now_ms);
@@ -63,6 +84,11 @@ void usage_price(struct usage *usage, const char *lease, enum usage_side side,
 /* From now on its owner uses so many slots more, or fewer. */
 void usage_change(struct usage *usage, const char *lease, enum usage_side side,
                   const struct usage_owner *owner, int n_slots, int64_t now_ms);
+/* In that time the owner used so many slots more, or fewer, than is booked. With the
+ * times the other way round, the opposite. */
+void usage_correct(struct usage *usage, const char *lease, enum usage_side side,
+                   const struct usage_owner *owner, int n_slots, int64_t from_ms,
+                   int64_t to_ms);
 /* From now on nobody's jobs use so many slots: those of the site, as a whole. */
 void usage_use(struct usage *usage, const char *lease, enum usage_side side,
                int n_slots, int64_t now_ms);
@@ -95,10 +121,10 @@ void usage_restore(struct usage *usage, const struct usage_level *level);
 
 /* ---------------------------------------------------------------- usage_jobs.c */
 
-/* What consumers' jobs use, by the rows of journals. A job uses its slots while it is
- * in RUN, and while its state is unknown as before. In the records of a provider (side
- * USAGE_LENT) a run uses them from its admission to its end, unless it is suspended;
- * they are nobody's there. */
+/* What consumers' jobs use, by the rows of journals: as the provider has it (struct
+ * run_use), from when it has it. In the records of a provider (side USAGE_LENT) they
+ * are nobody's. Of a provider that does not tell it, a job uses its slots while it is
+ * in RUN, and while its state is unknown as before. */
 struct usage_jobs;
 struct usage_jobs *usage_jobs_new(struct usage *usage); /* borrowed; outlives it */
 void usage_jobs_free(struct usage_jobs *jobs);          /* NULL is fine */
@@ -106,6 +132,24 @@ void usage_jobs_free(struct usage_jobs *jobs);          /* NULL is fine */
 /* A row of a site's journal (the site's index), of any kind. */
 void usage_jobs_stored(struct usage_jobs *jobs, int site, const struct row *row,
                        int64_t now_ms);
+
+/* A run on a lease, as one of the two sites has it on record. */
+struct usage_run {
+    const char *lease;
+    enum usage_side side;     /* USAGE_CONSUMER or USAGE_LENT */
+    uint64_t attempt;         /* of the consumer */
+    const char *job;          /* "12[3]" */
+    int64_t start_ms, end_ms; /* USAGE_OPEN: it has not ended */
+    int64_t used_ms;          /* slot-milliseconds; of one that has not ended: until
+                                 `at_ms`, and `n_slots` from then on */
+    int64_t at_ms;
+    int n_slots;
+};
+#define USAGE_OPEN INT64_MAX
+typedef void (*usage_run_fn)(void *arg, const struct usage_run *run);
+/* Those that have begun, changed or ended since the last usage_jobs_clear. */
+void usage_jobs_each_run(struct usage_jobs *jobs, usage_run_fn fn, void *arg);
+void usage_jobs_clear(struct usage_jobs *jobs);
 
 /* ---------------------------------------------------------------- usage_sums.c */
 
@@ -133,7 +177,9 @@ int usage_sums_count(const struct usage_sums *sums);
 double usage_sums_credits(int64_t cost_ms);
 /* A time of slots as slot-seconds, rounded to the nearest. */
 int64_t usage_sums_seconds(int64_t slot_ms);
-/* What was held in slot-seconds: the sum of the rounded others if the row is even. */
+/* What was idle and held, in slot-seconds. What was idle is 0 if more was used than
+ * held; else what was held is the sum of the rounded others. */
+int64_t usage_sums_idle_seconds(const struct usage_row *row);
 int64_t usage_sums_held_seconds(const struct usage_row *row);
 
 /* ---------------------------------------------------------------- usage_reconcile.c */

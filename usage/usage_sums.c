@@ -165,10 +165,15 @@ int64_t usage_sums_seconds(int64_t slot_ms)
     return (slot_ms + 500) / 1000;
 }
 
+int64_t usage_sums_idle_seconds(const struct usage_row *row)
+{
+    return row->idle_ms > 0 ? usage_sums_seconds(row->idle_ms) : 0;
+}
+
 int64_t usage_sums_held_seconds(const struct usage_row *row)
 {
-    bool is_even = row->held_ms == row->used_ms + row->idle_ms;
-
-    return is_even ? usage_sums_seconds(row->used_ms) + usage_sums_seconds(row->idle_ms)
-                   : usage_sums_seconds(row->held_ms);
+    if (row->idle_ms >= 0) {
+        return usage_sums_seconds(row->used_ms) + usage_sums_seconds(row->idle_ms);
+    }
+    return row->held_ms > 0 ? usage_sums_seconds(row->held_ms) : 0;
 }

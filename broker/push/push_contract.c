@@ -40,6 +40,7 @@ static void send_contract(const struct lease *lease, int64_t now_ms,
         .is_whole = lease->grant.is_whole,
         .withheld = lease->withheld[0] != '\0' ? lease->withheld : NULL,
         .price = lease->price,
+        .split_ms = lease->row.split_ms,
     };
     msg.contract.rebalance_in_ms =
         rebalance_clock_until_ms(lease, now_ms, &msg.contract.rebalance_every_ms);

@@ -25,6 +25,13 @@ struct invariants *invariants_new(void)
     return invariants;
 }
 
+static void free_splits(struct seen *accounts)
+{
+    for (struct seen *at = accounts; at; at = at->hh.next) {
+        free(((struct seen_account *)at)->splits);
+    }
+}
+
 static void free_uses(struct seen *leases)
 {
     for (struct seen *at = leases; at; at = at->hh.next) {
@@ -57,6 +64,7 @@ void invariants_free(struct invariants *invariants)
     free_table(invariants->lease_resources);
     free_table(invariants->supplies);
     free_table(invariants->loads);
+    free_splits(invariants->accounts);
     free_table(invariants->accounts);
     free_table(invariants->uses_of_leases);
     usage_jobs_free(invariants->usage_jobs);
@@ -91,7 +99,7 @@ void invariants_contract_sent(struct invariants *invariants, const char *lease,
 
 void invariants_restored(struct invariants *invariants)
 {
-    invariants->has_restored = true;
+    invariants->has_restored = invariants->has_restored_broker = true;
     for (struct seen *at = invariants->leases; at; at = at->hh.next) {
         ((struct seen_lease *)at)->sent = ((struct seen_lease *)at)->held = 0;
     }
@@ -223,6 +231,14 @@ bool invariants_check_site(struct invariants *invariants,
         if (provider_find_lease(provider, provider_lease_id(provider, i), &state) &&
             (!check_split(invariants, site->config->name, &state, text) ||
              !check_epoch(invariants, &state, text))) {
+            return false;
+        }
+    }
+    for (int i = 0; i < consumer_count_contracts(site_consumer(site->site)); i++) {
+        struct msg_contract contract;
+
+        if (consumer_contract_at(site_consumer(site->site), i, &contract) &&
+            !invariant_ledger_contract(invariants, &contract, text)) {
             return false;
         }
     }

@@ -28,8 +28,9 @@
  * starts satisfy its span. 14 The exit code of a job is that of a process of its own.
  * 15 The books of a lease balance to the millisecond: what is booked by hour is what
  * the rows of provider and consumer say, a consumer books no use of which its provider
- * has no run, no quota counts less than its runs use, and at the end both records of
- * each account are equal.
+ * has no run, no quota counts less than its runs use, and at the end what was used and
+ * held is equal in the records of all who have it, but for splits that nobody told
+ * them.
  *
  * The world reports each change (commits, starts and ends at hosts), so that the cost
  * of a check depends only on the changes. Rows of jobs are checked at commit. At each

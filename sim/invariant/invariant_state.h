@@ -126,9 +126,18 @@ enum invariant_account {
     INVARIANT_LENT_HELD,
     INVARIANT_BROKER_PROVIDER, /* ... and by the broker's contract */
     INVARIANT_BROKER_CONSUMER,
+    INVARIANT_CONSUMER_HELD, /* ... and by the consumer's */
     INVARIANT_LENT_USED,     /* by the provider's runs ... */
     INVARIANT_CONSUMER_USED, /* ... and by the consumer's jobs */
     INVARIANT_ACCOUNTS
+};
+
+/* The split of an epoch by its provider's record. */
+struct seen_split {
+    uint64_t epoch;
+    int64_t at_ms;
+    int n_provider, n_consumer;
+    bool is_brokers, is_consumers; /* they were told it */
 };
 
 struct seen_account {
@@ -137,6 +146,11 @@ struct seen_account {
     int64_t at_ms, sum_ms[INVARIANT_ACCOUNTS]; /* slot-milliseconds until at_ms */
     int64_t booked_ms[INVARIANT_ACCOUNTS];     /* the same by usage/ */
     bool is_open; /* for the broker: else it may have refused what its provider says */
+    /* The provider's splits, and the epochs that the broker and the consumer know. */
+    struct seen_split *splits;
+    int n_splits;
+    uint64_t broker_epoch, consumer_epoch;
+    int64_t consumer_ms;         /* when that split began */
     bool has_quota;              /* in this month, and since before ... */
     int64_t month_ms, before_ms; /* ... so much of LENT_USED */
 };
@@ -146,14 +160,17 @@ struct seen_use_of_lease {
     struct seen base; /* key: r or j, the consumer, attempt or job */
     char lease[LEASE_ID_SIZE];
     int n_slots;
-    bool is_known; /* a run: it was ever on record */
+    int64_t used_ms, at_ms; /* of a job: as its consumer was told */
+    uint64_t attempt;       /* likewise */
+    bool is_known;          /* a run: it was ever on record */
 };
 
 struct invariants {
     struct seen *accounts, *uses_of_leases;
     struct usage *usage;
     struct usage_jobs *usage_jobs;
-    bool has_restored; /* a journal, or the broker's store */
+    bool has_restored;        /* a journal, or the broker's store */
+    bool has_restored_broker; /* its store */
     struct seen *leases, *submissions, *jobs, *exits, *uses, *lease_resources, *sites,
         *supplies, *loads;
     int64_t now_ms;
@@ -230,6 +247,10 @@ bool invariant_pool_check(const char *pool, const struct pool_cycle *cycle,
 
 /* ---- 15: the books of leases */
 
+/* A contract that the consumer has. */
+bool invariant_ledger_contract(struct invariants *invariants,
+                               const struct msg_contract *contract,
+                               struct invariants_text *text);
 /* At the end, when nothing is on its way. */
 bool invariant_ledger_check(struct invariants *invariants,
                             struct invariants_text *text);

@@ -98,7 +98,7 @@ static void add_row(void *arg, const struct usage_row *from)
     value_add_nonempty(arena, row, "project", arena_str(arena, from->owner.project));
     value_add_int(arena, row, "held_s", usage_sums_held_seconds(from));
     value_add_int(arena, row, "used_s", usage_sums_seconds(from->used_ms));
-    value_add_int(arena, row, "idle_s", usage_sums_seconds(from->idle_ms));
+    value_add_int(arena, row, "idle_s", usage_sums_idle_seconds(from));
     value_add_real(arena, row, "credits", usage_sums_credits(from->cost_ms));
     value_add(arena, shown->rows, NULL, row);
 }

@@ -82,6 +82,7 @@ static void tell(const struct lending *lending, const struct run *run,
         .start_ms = run->start_ms,
         .control_done = run->control_done,
         .reason = "",
+        .use = run->use,
     };
     if (run->record == RUN_RECORD_ENDED) {
         state.exit = run->exit;

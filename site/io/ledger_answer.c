@@ -15,6 +15,11 @@ struct filling {
     int count;
 };
 
+static int64_t at_least_none(int64_t slot_ms)
+{
+    return slot_ms > 0 ? slot_ms : 0;
+}
+
 static void take_hour(void *arg, const struct usage_row *row)
 {
     struct filling *filling = arg;
@@ -24,9 +29,9 @@ static void take_hour(void *arg, const struct usage_row *row)
                                  .is_provider = row->side == USAGE_PROVIDER,
                                  .is_lent = row->side == USAGE_LENT,
                                  .n_moved = row->n_moved,
-                                 .held_ms = row->held_ms,
-                                 .used_ms = row->used_ms,
-                                 .idle_ms = row->idle_ms};
+                                 .held_ms = at_least_none(row->held_ms),
+                                 .used_ms = at_least_none(row->used_ms),
+                                 .idle_ms = at_least_none(row->idle_ms)};
     }
 }
 

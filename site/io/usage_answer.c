@@ -159,7 +159,7 @@ static struct value *show_row(const struct answer *answer, const struct usage_ro
     }
     value_add_int(arena, shown, "held_s", usage_sums_held_seconds(row));
     value_add_int(arena, shown, "used_s", usage_sums_seconds(row->used_ms));
-    value_add_int(arena, shown, "idle_s", usage_sums_seconds(row->idle_ms));
+    value_add_int(arena, shown, "idle_s", usage_sums_idle_seconds(row));
     value_add_real(arena, shown, "credits", usage_sums_credits(row->cost_ms));
     return shown;
 }

@@ -2,9 +2,14 @@
 /* usage_store.c: see usage_store.h. */
 #include "site/io/usage_store.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define uthash_fatal(text) abort() /* out of memory, as everywhere */
+#include <uthash.h>
+
+#include "site/io/usage_detail.h"
 #include "sys/log.h"
 
 /* About what a row takes beside its texts, as measured with rows of a ledger. */
@@ -91,11 +96,21 @@ static const char *const texts[STATEMENTS] = {
     [REGROW] = regrow_sql,     [READ_LEASE] = lease_sql,
 };
 
+/* A total as it was shown last: it never goes back. */
+struct shown {
+    char name[LEASE_ID_SIZE + 2]; /* side, lease */
+    int64_t held_ms, used_ms, idle_ms;
+    UT_hash_handle hh;
+};
+
 struct usage_store {
     struct db *db;
     struct usage *usage;
     struct usage_jobs *jobs;
+    struct usage_detail *detail;
     struct usage_sums *totals; /* of what is written */
+    struct shown *shown;
+    bool is_started; /* the rows are not those that are loaded */
     int64_t n_bytes_max;
     int64_t trimmed_ms;
     sqlite3_stmt *statements[STATEMENTS];
@@ -107,14 +122,26 @@ struct usage_store *usage_store_new(struct journal *journal, int64_t n_bytes_max
     store->db = journal_db(journal);
     store->usage = usage_new();
     store->jobs = usage_jobs_new(store->usage);
+    store->detail = usage_detail_new(store->db);
     store->totals = usage_sums_new(USAGE_BY_LEASE | USAGE_BY_SIDE);
     store->n_bytes_max = n_bytes_max;
     return store;
 }
 
+static void free_shown(struct usage_store *store)
+{
+    struct shown *shown, *next;
+    HASH_ITER (hh, store->shown, shown, next) {
+        HASH_DEL(store->shown, shown);
+        free(shown);
+    }
+}
+
 void usage_store_free(struct usage_store *store)
 {
     if (store != NULL) {
+        free_shown(store);
+        usage_detail_free(store->detail);
         usage_jobs_free(store->jobs);
         usage_sums_free(store->totals);
         usage_free(store->usage);
@@ -133,12 +160,28 @@ struct usage *usage_store_usage(struct usage_store *store)
     return store->usage;
 }
 
+struct usage_detail *usage_store_detail(struct usage_store *store)
+{
+    return store->detail;
+}
+
 static sqlite3_stmt *statement(struct usage_store *store, enum statement which)
 {
     return db_statement(store->db, &store->statements[which], texts[which]);
 }
 
 /* ---------------------------------------------------------------- booking */
+
+static void store_split(struct usage_store *store, const struct row_book *row,
+                        enum usage_side side, int n_slots, int64_t now_ms)
+{
+    const struct usage_split split = {.lease = row->lease,
+                                      .side = side,
+                                      .n_slots = n_slots,
+                                      .epoch = row->epoch,
+                                      .at_ms = store->is_started ? row->split_ms : 0};
+    usage_split(store->usage, &split, now_ms);
+}
 
 void usage_store_row(struct usage_store *store, const struct row *row, int64_t now_ms)
 {
@@ -149,8 +192,8 @@ void usage_store_row(struct usage_store *store, const struct row *row, int64_t n
             n_held += row->book.hosts[i].provider;
             n_lent += row->book.hosts[i].consumer;
         }
-        usage_hold(store->usage, row->book.lease, USAGE_PROVIDER, n_held, now_ms);
-        usage_hold(store->usage, row->book.lease, USAGE_LENT, n_lent, now_ms);
+        store_split(store, &row->book, USAGE_PROVIDER, n_held, now_ms);
+        store_split(store, &row->book, USAGE_LENT, n_lent, now_ms);
     } else {
         usage_jobs_stored(store->jobs, 0, row, now_ms);
     }
@@ -161,6 +204,8 @@ int usage_store_start(struct usage_store *store, int64_t now_ms, struct err *err
     sqlite3_stmt *levels = statement(store, LEVELS);
     int step;
     usage_clear(store->usage); /* the time that loading took is in what follows */
+    usage_jobs_clear(store->jobs);
+    store->is_started = true;
     while ((step = sqlite3_step(levels)) == SQLITE_ROW) {
         struct usage_level level = {
             .lease = db_column_text(levels, 0),
@@ -252,7 +297,9 @@ int usage_store_write(struct usage_store *store, struct err *err)
     struct writing writing = {store, err, 0};
     usage_each(store->usage, write_row, &writing);
     usage_each_level(store->usage, write_level, &writing);
-    return writing.rc;
+    return writing.rc < 0
+               ? writing.rc
+               : usage_detail_write(store->detail, store->usage, store->jobs, err);
 }
 
 static void add_to_sums(void *sums, const struct usage_row *row)
@@ -264,6 +311,7 @@ void usage_store_committed(struct usage_store *store)
 {
     usage_each(store->usage, add_to_sums, store->totals);
     usage_clear(store->usage);
+    usage_jobs_clear(store->jobs);
 }
 
 /* ---------------------------------------------------------------- size and age */
@@ -338,6 +386,25 @@ static int drop_day(struct usage_store *store, int64_t day_ms, struct err *err)
     return drop_rows(store, 24, day_ms, day_ms + 1, err);
 }
 
+/* The runs and splits of the oldest day that has any before today; 1: there was one. */
+static int drop_detail(struct usage_store *store, int64_t today_ms, struct err *err)
+{
+    int64_t oldest_ms;
+    char date[32];
+    int rc = usage_detail_oldest(store->detail, &oldest_ms, err);
+    if (rc < 0 || oldest_ms >= today_ms) {
+        return rc;
+    }
+    int64_t day_ms = oldest_ms - oldest_ms % USAGE_DAY_MS;
+    value_format_instant(day_ms, date);
+    log_line(LOG_LEVEL_NOTICE,
+             "usage: the ledger is larger than LEDGER_SIZE; the runs and splits behind "
+             "the hours of %.10s are deleted",
+             date);
+    rc = usage_detail_trim(store->detail, day_ms + USAGE_DAY_MS, err);
+    return rc < 0 ? rc : 1;
+}
+
 /* One day smaller; 1 if there may be more to do. */
 static int shrink_once(struct usage_store *store, int64_t now_ms, struct err *err)
 {
@@ -345,6 +412,10 @@ static int shrink_once(struct usage_store *store, int64_t now_ms, struct err *er
     int64_t n_bytes, hour_ms, day_ms, unused;
     int rc = read_numbers(store, SIZE, 0, &n_bytes, &unused, err);
     if (rc < 0 || n_bytes <= store->n_bytes_max) {
+        return rc;
+    }
+    rc = drop_detail(store, today_ms, err);
+    if (rc != 0) {
         return rc;
     }
     rc = read_numbers(store, OLDEST, 1, &hour_ms, &unused, err);
@@ -368,6 +439,10 @@ static int trim(struct usage_store *store, int64_t now_ms, struct err *err)
     int rc = drop_rows(store, 1, INT64_MIN, before_ms, err);
     if (rc == 0) {
         rc = drop_rows(store, 24, INT64_MIN, before_ms, err);
+    }
+    if (rc == 0) {
+        rc = usage_detail_trim(store->detail, now_ms - USAGE_DETAIL_DAYS * USAGE_DAY_MS,
+                               err);
     }
     return rc == 0 ? shrink_once(store, now_ms, err) : rc;
 }
@@ -468,14 +543,54 @@ int usage_store_read_lease(struct usage_store *store, const char *lease,
     return read_rows(store, &reading, err);
 }
 
+struct showing {
+    struct usage_store *store;
+    usage_row_fn fn;
+    void *arg;
+};
+
+static struct shown *see_shown(struct usage_store *store, const struct usage_row *row)
+{
+    char name[LEASE_ID_SIZE + 2];
+    struct shown *shown;
+    snprintf(name, sizeof(name), "%d %s", (int)row->side, row->lease);
+    HASH_FIND_STR(store->shown, name, shown);
+    if (shown == NULL) {
+        shown = mem_alloc(1, sizeof(*shown));
+        memcpy(shown->name, name, sizeof(name));
+        HASH_ADD_STR(store->shown, name, shown);
+    }
+    return shown;
+}
+
+static void raise_to(int64_t *shown_ms, int64_t slot_ms)
+{
+    *shown_ms = slot_ms > *shown_ms ? slot_ms : *shown_ms;
+}
+
+static void show_total(void *arg, const struct usage_row *row)
+{
+    const struct showing *showing = arg;
+    struct shown *shown = see_shown(showing->store, row);
+    struct usage_row raised = *row;
+    raise_to(&shown->held_ms, row->held_ms);
+    raise_to(&shown->used_ms, row->used_ms);
+    raise_to(&shown->idle_ms, row->idle_ms);
+    raised.held_ms = shown->held_ms;
+    raised.used_ms = shown->used_ms;
+    raised.idle_ms = shown->idle_ms;
+    showing->fn(showing->arg, &raised);
+}
+
 void usage_store_each_total(struct usage_store *store, int64_t now_ms, usage_row_fn fn,
                             void *arg)
 {
     struct usage_sums *all = usage_sums_new(USAGE_BY_LEASE | USAGE_BY_SIDE);
+    struct showing showing = {store, fn, arg};
     usage_book(store->usage, now_ms);
     usage_sums_each(store->totals, add_to_sums, all);
     usage_each(store->usage, add_to_sums, all);
-    usage_sums_each(all, fn, arg);
+    usage_sums_each(all, show_total, &showing);
     usage_sums_free(all);
 }
 

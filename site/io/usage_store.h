@@ -31,6 +31,9 @@ int usage_store_start(struct usage_store *store, int64_t now_ms,
 /* Levels that no row of the journal has: what this site holds as a consumer, and what
  * its own jobs use of what it lends. */
 struct usage *usage_store_usage(struct usage_store *store);
+/* The runs and splits behind the hours; they are written and deleted with them. */
+struct usage_detail;
+struct usage_detail *usage_store_detail(struct usage_store *store);
 
 /* Within a transaction: writes what is booked. A transaction that was taken back may
  * be followed by another one. */
@@ -53,7 +56,8 @@ int usage_store_read_lease(struct usage_store *store, const char *lease,
 /* The earliest hour of all; 0: there is none. */
 int usage_store_first_ms(struct usage_store *store, int64_t *first_ms,
                          struct err *err) MUST_CHECK;
-/* Sums by lease and side of what was booked since the start, until now. */
+/* Sums by lease and side of what was booked since the start, until now. They never go
+ * back: what is corrected downwards stands still until it is there again. */
 void usage_store_each_total(struct usage_store *store, int64_t now_ms, usage_row_fn fn,
                             void *arg);
 /* Before it, hours were merged into days. 0: none were. */

@@ -46,11 +46,15 @@ void usage_watch_contracts(struct usage_watch *watch, int64_t now_ms)
     struct msg_contract contract;
     for (int i = 0; consumer_contract_at(consumer, i, &contract); i++) {
         int n_held = 0;
-        for (int k = 0; k < contract.n_hosts; k++) {
+        for (int k = 0; k < contract.n_hosts && contract.state != LEASE_ENDED; k++) {
             n_held += contract.hosts[k].consumer;
         }
-        usage_hold(usage_store_usage(watch->store), contract.lease, USAGE_CONSUMER,
-                   n_held, now_ms);
+        const struct usage_split split = {.lease = contract.lease,
+                                          .side = USAGE_CONSUMER,
+                                          .n_slots = n_held,
+                                          .epoch = contract.epoch,
+                                          .at_ms = contract.split_ms};
+        usage_split(usage_store_usage(watch->store), &split, now_ms);
         usage_price(usage_store_usage(watch->store), contract.lease, USAGE_CONSUMER,
                     contract.price, now_ms);
     }

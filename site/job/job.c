@@ -224,6 +224,7 @@ void job_store(const struct job *job, struct effects *effects)
                 .is_killed = job->is_killed,
                 .requeue_cause = job->requeue_cause,
                 .suspension = job->suspension,
+                .use = job->use,
                 .n_requeues = job->n_requeues,
                 .n_pre_fails = job->n_pre_fails,
                 .hosts = job->hosts,

@@ -70,6 +70,7 @@ struct job {
     struct host_slots *hosts; /* "n1" or "n1@north" */
     int64_t start_ms, end_ms; /* start 0: no start is known */
     struct job_suspension suspension;
+    struct run_use use;             /* as in row_job_state */
     struct place_backfill backfill; /* of its attempt */
     struct rusage_entry
         *rusage; /* its rusage reservations, while its attempt is open; not stored */

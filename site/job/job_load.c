@@ -46,6 +46,7 @@ void job_load_state(struct job_table *jobs, const struct row_job_state *row)
     job->is_killed = row->is_killed;
     job->requeue_cause = row->requeue_cause;
     job->suspension = row->suspension;
+    job->use = row->use;
     job->n_requeues = row->n_requeues;
     job->n_pre_fails = row->n_pre_fails;
     job_set_hosts(job, row->hosts, row->n_hosts);

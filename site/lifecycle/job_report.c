@@ -10,6 +10,9 @@
 #include "site/lifecycle/lifecycle_parts.h"
 #include "site/run/outfile.h"
 
+/* The clocks of two sites may differ by so much (docs/usage.md). */
+enum { USE_CLOCKS_MS = 10000 };
+
 static int64_t within(int64_t value, int64_t least, int64_t most)
 {
     return value < least ? least : value > most ? most : value;
@@ -47,6 +50,26 @@ static struct run_exit bound_exit(const struct job *job, const struct run_exit *
     exit.end_ms = is_within ? exit.end_ms : now_ms;
     exit.start_ms = within(exit.end_ms - ran_ms, from_ms, now_ms);
     return exit;
+}
+
+/* What its provider says that the run uses of the lease: within the time since the
+ * dispatch, but for what clocks may differ by, and no more slots than it has. What is
+ * late changes nothing. */
+static void note_use(struct job *job, const struct run_use *said, int64_t now_ms)
+{
+    int64_t from_ms = earliest_start(job, now_ms) - USE_CLOCKS_MS;
+    struct run_use *use = &job->use;
+    if (said->at_ms == 0 || said->at_ms < use->at_ms) {
+        return;
+    }
+    int64_t since_ms = use->at_ms != 0 ? use->at_ms : from_ms;
+    int64_t at_ms = within(said->at_ms, from_ms, now_ms + USE_CLOCKS_MS);
+    int n_most = msg_sum_slots(job->hosts, job->n_hosts);
+    int64_t most_ms = at_ms > since_ms ? n_most * (at_ms - since_ms) : 0;
+    use->used_ms += within(said->used_ms - use->used_ms, 0, most_ms);
+    use->start_ms = within(said->start_ms, from_ms, at_ms);
+    use->at_ms = at_ms;
+    use->n_slots = (int)within(said->n_slots, 0, n_most);
 }
 
 static void record_state(struct lifecycle *life, struct job *job, enum job_state state,
@@ -270,6 +293,9 @@ void job_report_apply(struct lifecycle *life, const struct consumer_report *repo
 {
     struct job *job = job_table_find_attempt(life->parts.jobs, report->attempt);
     struct run_exit exit;
+    if (job != NULL) {
+        note_use(job, &report->use, now_ms);
+    }
     if (job == NULL) {
         if (report->kind == CONSUMER_ENDED) {
             consumer_acknowledge(life->parts.consumer, report->attempt, effects);

@@ -6,7 +6,7 @@
 
 /* Nothing in the record says why. Others may have its slots, so it is resumed when it
  * can have them, as a job that was preempted. */
-static void keep_suspended(struct lifecycle *life, struct job *job,
+static void keep_suspended(struct lifecycle *life, struct job *job, int64_t now_ms,
                            struct effects *effects)
 {
     struct run *run = lifecycle_run(life, job);
@@ -16,7 +16,7 @@ static void keep_suspended(struct lifecycle *life, struct job *job,
     job->suspension.by = 0;
     job->suspension.yields = true;
     if (run != NULL) {
-        runs_keep_suspended(life->parts.runs, run, effects);
+        runs_keep_suspended(life->parts.runs, run, now_ms, effects);
     } else {
         consumer_keep_suspended(life->parts.consumer, job->attempt);
     }
@@ -37,7 +37,7 @@ void lost_order_note(struct lifecycle *life, struct job *job, uint64_t done,
     } else if (job->suspension.causes != 0 && !is_suspended) {
         lifecycle_control(life, job, CONTROL_SUSPEND, 0, now_ms, effects);
     } else if (job->suspension.causes == 0 && is_suspended) {
-        keep_suspended(life, job, effects);
+        keep_suspended(life, job, now_ms, effects);
     }
     job_store(job, effects);
 }

@@ -342,10 +342,28 @@ struct run *run_table_put(struct run_table *table, const struct row_run *row,
     run->priority = row->priority;
     run->end_by_ms = row->end_by_ms;
     run->control = row->control;
+    run->use = row->use;
     return run;
 }
 
-void run_table_store(const struct run *run, bool with_spec, struct effects *effects)
+static void add_up_use(struct run *run, int64_t now_ms)
+{
+    bool is_used =
+        run->record != RUN_RECORD_ENDED && run->control.action != CONTROL_SUSPEND;
+    int n_slots = is_used ? msg_sum_slots(run->hosts, run->n_hosts) : 0;
+    struct run_use *use = &run->use;
+    if (run->lease[0] == '\0' || (use->at_ms != 0 && use->n_slots == n_slots)) {
+        return;
+    }
+    if (use->at_ms != 0 && now_ms > use->at_ms) {
+        use->used_ms += use->n_slots * (now_ms - use->at_ms);
+    }
+    use->start_ms = use->at_ms == 0 ? now_ms : use->start_ms;
+    use->at_ms = now_ms > use->at_ms ? now_ms : use->at_ms;
+    use->n_slots = n_slots;
+}
+
+static void store(const struct run *run, bool with_spec, struct effects *effects)
 {
     struct row row = {
         .kind = ROW_RUN,
@@ -363,10 +381,18 @@ void run_table_store(const struct run *run, bool with_spec, struct effects *effe
                 .end_by_ms = run->end_by_ms,
                 .control = run->control,
                 .exit = run->exit,
+                .use = run->use,
                 .is_gone = run->is_forgotten,
             },
     };
     effects_store(effects, &row);
+}
+
+void run_table_store(struct run *run, bool with_spec, int64_t now_ms,
+                     struct effects *effects)
+{
+    add_up_use(run, now_ms);
+    store(run, with_spec, effects);
 }
 
 void run_table_set_hosts(struct run_table *table, struct run *run,
@@ -415,13 +441,13 @@ void run_table_end(struct run_table *table, struct run *run,
     set_exit(run, exit);
 }
 
-void run_table_keep_suspended(struct run_table *table, struct run *run,
+void run_table_keep_suspended(struct run_table *table, struct run *run, int64_t now_ms,
                               struct effects *effects)
 {
     run->control = (struct run_control){
         .number = run->control_done, .action = CONTROL_SUSPEND, .yields = true};
     run_table_update_suspended(table, run);
-    run_table_store(run, false, effects);
+    run_table_store(run, false, now_ms, effects);
 }
 
 void run_table_forget(struct run_table *table, struct run *run, struct effects *effects)
@@ -432,7 +458,7 @@ void run_table_forget(struct run_table *table, struct run *run, struct effects *
     run->is_forgotten = true;
     table->n_forgotten++;
     if (!run->is_orphan) {
-        run_table_store(run, false, effects);
+        store(run, false, effects);
     }
 }
 

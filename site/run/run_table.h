@@ -39,6 +39,7 @@ struct run {
     struct run_exit exit; /* owns its text; is_recalled since the kill for a recall */
     int priority;         /* of the queue of its job */
     int64_t end_by_ms;    /* its job must end by then; 0: no such time */
+    struct run_use use;   /* of a leased run, as stored last */
 
     /* Not stored. */
     int host; /* index of the executing host; -1: not configured any more */
@@ -94,8 +95,10 @@ struct run **run_table_of_host(const struct run_table *table, int host,
                                struct arena *arena);
 bool run_table_is_own(const struct run_table *table, const struct run *run);
 
-/* Stores the row of the run, with its spec or without. */
-void run_table_store(const struct run *run, bool with_spec, struct effects *effects);
+/* Stores the row of the run, with its spec or without. What it uses of its lease is
+ * added up until now. */
+void run_table_store(struct run *run, bool with_spec, int64_t now_ms,
+                     struct effects *effects);
 /* Other hosts; the first one must be the same. Not stored yet. */
 void run_table_set_hosts(struct run_table *table, struct run *run,
                          const struct host_slots *hosts, int n_hosts);
@@ -115,7 +118,7 @@ bool run_table_update_suspended(struct run_table *table, struct run *run);
 
 /* Stores that the run is suspended by an order that is not on record, and that others
  * may use its slots. */
-void run_table_keep_suspended(struct run_table *table, struct run *run,
+void run_table_keep_suspended(struct run_table *table, struct run *run, int64_t now_ms,
                               struct effects *effects);
 /* Slots in use on a host (by index): of runs that have not ended and are not suspended.
  */

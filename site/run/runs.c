@@ -115,15 +115,16 @@ struct run *runs_add(struct runs *runs, const struct row_run *row,
 {
     struct run *run = run_table_put(runs->table, row, submission);
     if (submission == NULL) {
-        run_table_store(run, true, effects);
+        run_table_store(run, true, now_ms, effects);
     }
     runs_order_drive(runs, run, now_ms, effects);
     return run;
 }
 
-void runs_keep_suspended(struct runs *runs, struct run *run, struct effects *effects)
+void runs_keep_suspended(struct runs *runs, struct run *run, int64_t now_ms,
+                         struct effects *effects)
 {
-    run_table_keep_suspended(runs->table, run, effects);
+    run_table_keep_suspended(runs->table, run, now_ms, effects);
 }
 
 void runs_control(struct runs *runs, struct run *run, const struct run_control *control,
@@ -147,7 +148,7 @@ void runs_control(struct runs *runs, struct run *run, const struct run_control *
                       effects);
         return;
     }
-    run_table_store(run, false, effects);
+    run_table_store(run, false, now_ms, effects);
     runs_order_drive(runs, run, now_ms, effects);
 }
 
@@ -156,7 +157,7 @@ void runs_resize(struct runs *runs, struct run *run, const struct msg_run_resize
 {
     if (order->event == RESIZE_GROW) {
         run_table_set_hosts(runs->table, run, order->all, order->n_all);
-        run_table_store(run, false, effects);
+        run_table_store(run, false, now_ms, effects);
     }
     run_table_set_resizing(run, order);
     run->order_commit = runs->commits + 1;
@@ -174,7 +175,7 @@ void runs_finish_resize(struct runs *runs, struct run *run,
 {
     run_table_set_resizing(run, NULL);
     run_table_set_hosts(runs->table, run, hosts, n_hosts);
-    run_table_store(run, false, effects);
+    run_table_store(run, false, now_ms, effects);
     runs_order_drive(runs, run, now_ms,
                      effects); /* an order that waited for the answer */
 }

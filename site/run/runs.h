@@ -104,7 +104,8 @@ void runs_orphan_keep(struct runs *runs, uint64_t from, uint64_t to);
 void runs_orphan_found(struct runs *runs, int host, const struct msg_run_start *start,
                        int64_t now_ms, struct effects *effects);
 /* Why the run is suspended is not on record: others may use its slots. */
-void runs_keep_suspended(struct runs *runs, struct run *run, struct effects *effects);
+void runs_keep_suspended(struct runs *runs, struct run *run, int64_t now_ms,
+                         struct effects *effects);
 /* The run has a job now: it gets a row, and is reported as any other. */
 void runs_orphan_adopt(struct runs *runs, struct run *run, int64_t now_ms,
                        struct effects *effects);

@@ -21,7 +21,7 @@ void runs_end(struct runs *runs, struct run *run, const struct run_exit *exit,
     }
     run_table_end(runs->table, run, &copy);
     lease_accounts_touch(runs->accounts, run->id.site, run->spec->user, now_ms);
-    run_table_store(run, false, effects);
+    run_table_store(run, false, now_ms, effects);
     runs->on_changed(runs->arg, run, now_ms, effects);
 }
 

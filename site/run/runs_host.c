@@ -33,13 +33,13 @@ static bool is_unguarded(const struct run *run)
 
 /* The batch that stores this is the next commit. */
 static void record_guard(struct runs *runs, struct run *run, uint64_t token,
-                         struct effects *effects)
+                         int64_t now_ms, struct effects *effects)
 {
     run->record = RUN_RECORD_GUARDED;
     run->token = token;
     run->is_unconfirmed = false;
     run->order_commit = runs->commits + 1;
-    run_table_store(run, false, effects);
+    run_table_store(run, false, now_ms, effects);
 }
 
 static void see_waiting(struct runs *runs, struct run *run, uint64_t token,
@@ -47,7 +47,7 @@ static void see_waiting(struct runs *runs, struct run *run, uint64_t token,
 {
     if (is_unguarded(run)) {
         dup_set_text(&run->boot, host_table_boot(runs->hosts, run->host));
-        record_guard(runs, run, token, effects);
+        record_guard(runs, run, token, now_ms, effects);
         runs_order_drive(runs, run, now_ms, effects);
         return;
     }
@@ -75,7 +75,7 @@ static void see_begun(struct runs *runs, struct run *run,
         effects_log(effects, LOG_LEVEL_WARNING,
                     "attempt %llu of %s has begun without a record here: taken over",
                     (unsigned long long)run->id.attempt, run->id.site);
-        record_guard(runs, run, state->token, effects);
+        record_guard(runs, run, state->token, now_ms, effects);
     }
     run->start_ms = state->start_ms;
     runs->on_changed(runs->arg, run, now_ms, effects);
@@ -126,7 +126,7 @@ void runs_host_doubt(struct runs *runs, struct effects *effects)
                         "attempt %llu of %s was about to start by this journal, and "
                         "may have ended since: it is not started again",
                         (unsigned long long)run->id.attempt, run->id.site);
-            record_guard(runs, run, 0, effects);
+            record_guard(runs, run, 0, run->use.at_ms, effects);
         }
     }
 }

@@ -78,7 +78,7 @@ static void grow_as_found(struct runs *runs, struct run *run,
                 (unsigned long long)run->id.attempt, run->job,
                 allocation_text(arena, missing.hosts, missing.n_hosts));
     run_table_set_hosts(runs->table, run, all.hosts, all.n_hosts);
-    run_table_store(run, false, effects);
+    run_table_store(run, false, now_ms, effects);
     runs->on_changed(runs->arg, run, now_ms, effects);
 }
 
@@ -139,7 +139,7 @@ static void report_orphan(struct runs *runs, struct run *run,
     run_table_end(runs->table, run, &exit);
     dup_set_text(&run->lease, run->orphan_lease);
     run->is_orphan = run->is_given_up = false;
-    run_table_store(run, true, effects);
+    run_table_store(run, true, now_ms, effects);
     runs->on_changed(runs->arg, run, now_ms, effects);
 }
 
@@ -183,9 +183,9 @@ void runs_orphan_adopt(struct runs *runs, struct run *run, int64_t now_ms,
 {
     run->is_orphan = false;
     run->control = (struct run_control){.number = run->control_done};
-    run_table_store(run, true, effects);
+    run_table_store(run, true, now_ms, effects);
     if (run->phase == RUN_SUSPENDED) {
-        run_table_keep_suspended(runs->table, run, effects);
+        run_table_keep_suspended(runs->table, run, now_ms, effects);
     }
     runs->on_changed(runs->arg, run, now_ms, effects);
 }

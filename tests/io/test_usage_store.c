@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "site/io/usage_detail.h"
 #include "site/io/usage_store.h"
 #include "tests/io/journal_fixture.h"
 
@@ -84,6 +85,70 @@ static void test_a_restart_books_what_passed(void **state)
     maintain(store, day + 6000);
     store = restart(*state, store, day + 9000);
     assert_int_equal(read_sums(store, 0, INT64_MAX).held_ms, 18000);
+    usage_store_free(store);
+}
+
+static struct row told(enum job_state state, int64_t used_ms, int64_t at_ms,
+                       int n_slots)
+{
+    static const struct host_slots hosts[] = {{.host = "n1@north", .n_slots = 2}};
+    struct row row = {.kind = ROW_JOB_STATE};
+    row.job_state = (struct row_job_state){.id = 7,
+                                           .state = state,
+                                           .attempt = 3,
+                                           .lease = lease,
+                                           .hosts = hosts,
+                                           .n_hosts = 1,
+                                           .queue = "",
+                                           .use = {day, at_ms, used_ms, n_slots}};
+    return row;
+}
+
+struct found {
+    struct usage_run run;
+    int count;
+};
+
+static void keep_run(void *arg, const struct usage_run *run)
+{
+    struct found *found = arg;
+    found->run = *run;
+    found->count++;
+}
+
+/* A site that was away while a job ended has, in the end, what its provider has. */
+static void test_an_end_that_is_told_after_a_restart(void **state)
+{
+    struct journal_fixture *fixture = *state;
+    struct usage_store *store = start(fixture, MIB, day);
+    struct row row = told(JOB_RUN, 0, day, 2);
+    struct found found = {.count = 0};
+    struct err err;
+    usage_store_row(store, &row, day + 300);
+    maintain(store, day + 1000);
+    usage_store_free(store);
+    journal_fixture_reopen(fixture);
+    store = usage_store_new(fixture->journal, MIB);
+    usage_store_row(store, &row, day + 50000);
+    assert_int_equal(usage_store_start(store, day + 50000, &err), 0);
+    assert_int_equal(read_sums(store, 0, INT64_MAX).used_ms, 100000);
+    row = told(JOB_DONE, 2 * 8000, day + 8000, 0);
+    usage_store_row(store, &row, day + 60000);
+    maintain(store, day + 60000);
+    store = restart(fixture, store, day + 70000);
+    assert_int_equal(read_sums(store, 0, INT64_MAX).used_ms, 16000);
+    assert_int_equal(usage_detail_read_runs(usage_store_detail(store), lease, 0,
+                                            day + 7000, day + 9000, 10, keep_run,
+                                            &found, &err),
+                     0);
+    assert_int_equal(found.count, 1);
+    assert_true(found.run.attempt == 3 && found.run.start_ms == day &&
+                found.run.end_ms == day + 8000 && found.run.used_ms == 16000);
+    assert_int_equal(usage_detail_read_runs(usage_store_detail(store), lease, 0,
+                                            day + 8001, INT64_MAX, 10, keep_run, &found,
+                                            &err),
+                     0);
+    assert_int_equal(found.count, 1); /* it had ended */
     usage_store_free(store);
 }
 
@@ -167,6 +232,14 @@ static void test_totals_since_the_start(void **state)
     sums = (struct sums){0};
     usage_store_each_total(store, day + 23, add_row, &sums);
     assert_int_equal(sums.held_ms, 6);
+    const struct usage_split late = {lease, USAGE_PROVIDER, 1, 0, day + 21};
+    usage_split(usage_store_usage(store), &late, day + 23); /* 2 ms of a slot fewer */
+    sums = (struct sums){0};
+    usage_store_each_total(store, day + 24, add_row, &sums);
+    assert_int_equal(sums.held_ms, 6); /* a counter never goes back */
+    sums = (struct sums){0};
+    usage_store_each_total(store, day + 30, add_row, &sums);
+    assert_int_equal(sums.held_ms, 2 + 9);
     usage_store_free(store);
 }
 
@@ -190,6 +263,7 @@ int main(void)
                                     journal_fixture_teardown)
     const struct CMUnitTest tests[] = {
         WITH_JOURNAL(test_a_restart_books_what_passed),
+        WITH_JOURNAL(test_an_end_that_is_told_after_a_restart),
         WITH_JOURNAL(test_a_transaction_that_is_taken_back),
         WITH_JOURNAL(test_what_is_not_written_is_read),
         WITH_JOURNAL(test_the_oldest_hours_are_merged),

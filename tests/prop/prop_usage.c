@@ -47,7 +47,7 @@ static void pass_millisecond(struct twin *twin, int64_t at_ms)
                 twin->used_ms[lease][side][hour][i] += twin->used[lease][side][i];
             }
             twin->held_ms[lease][side][hour] += n_held;
-            twin->idle_ms[lease][side][hour] += n_held > n_used ? n_held - n_used : 0;
+            twin->idle_ms[lease][side][hour] += n_held - n_used;
         }
     }
 }
@@ -59,7 +59,7 @@ static void take_row(void *arg, const struct usage_row *row)
     int lease = strcmp(row->lease, leases[1]) == 0;
     int64_t hour = row->start_ms / USAGE_HOUR_MS;
     assert_int_equal(row->start_ms % USAGE_HOUR_MS, 0);
-    assert_true(row->held_ms <= row->used_ms + row->idle_ms);
+    assert_int_equal(row->held_ms, row->used_ms + row->idle_ms);
     to->held_ms[lease][row->side][hour] += row->held_ms;
     to->idle_ms[lease][row->side][hour] += row->idle_ms;
     for (int i = 0; i < OWNERS; i++) {

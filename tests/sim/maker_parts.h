@@ -15,7 +15,8 @@ enum {
     HOSTS_OF_SITE_MAX = 4,
     SLOTS_OF_HOST_MAX = 6,
     POLICIES_MAX = 3,
-    DISTURBED_S = 300, /* how long users and faults are active */
+    DISTURBED_S = 300, /* how long users and faults are active ... */
+    SPENT_S = 2400,    /* ... in a federation that uses up its quotas */
 };
 
 struct maker_policy {
@@ -103,6 +104,8 @@ struct maker {
     bool has_loads; /* all hosts report their load */
     bool has_host_faults;
     bool has_site_copies; /* journals of sites are restored from copies */
+    bool spends;          /* quotas of leases (HOURS) are used up */
+    int disturbed_s;      /* how long users and faults are active */
     char *body;
     size_t length;
     FILE *out;

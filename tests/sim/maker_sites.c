@@ -213,7 +213,8 @@ static void write_policy(struct maker *maker, int self, int place)
         return;
     }
     if (place % 2 == 0) {
-        maker_say(maker, "PRICE = %d\nHOURS = 1000\n", place + 1);
+        maker_say(maker, "PRICE = %d\nHOURS = %d\n", place + 1,
+                  maker->spends ? 1 : 1000);
     }
     maker_say(maker, "DISTRIBUTION = (");
     for (int i = 0; i < policy->n_consumers; i++) {

@@ -148,16 +148,22 @@ static int undo_future(struct books *books, const char *lease, int64_t now_ms,
     return rc == 0 ? cut_sums(books, lease, 24, now_ms + 1, err) : rc;
 }
 
-/* When the split begins; `is_undone`: the clock was wrong until now. */
-static int64_t start_of(const struct book *book, const struct row_lease *lease,
-                        int64_t now_ms, bool *is_undone)
+/* When the split begins: as its provider has it, but not before the one before it, nor
+ * later than clocks may differ by. `is_undone`: the clock was wrong until now. */
+static int64_t start_of(const struct book *book, const struct books_split *last,
+                        const struct row_lease *lease, int64_t now_ms, bool *is_undone)
 {
-    int64_t ahead_ms = book->now.start_ms - now_ms;
-    *is_undone = book->is_known && ahead_ms > USAGE_HOUR_MS;
-    if (!book->is_known && lease->changed_ms > 0 && lease->changed_ms < now_ms) {
+    bool is_told = lease->split_ms > 0 && last->epoch != (int64_t)lease->epoch &&
+                   lease->split_ms <= now_ms + USAGE_CLOCKS_MS;
+    int64_t at_ms = is_told ? lease->split_ms : now_ms;
+    *is_undone = book->is_known && book->now.start_ms - now_ms > USAGE_HOUR_MS;
+    if (!book->is_known && !is_told && lease->changed_ms > 0 &&
+        lease->changed_ms < now_ms) {
         return lease->changed_ms; /* a contract that is older than the books */
     }
-    return book->is_known && ahead_ms > 0 && !*is_undone ? book->now.start_ms : now_ms;
+    return book->is_known && at_ms < book->now.start_ms && !*is_undone
+               ? book->now.start_ms
+               : at_ms;
 }
 
 static int write_split(struct books *books, struct book *book, bool is_undone,
@@ -177,7 +183,7 @@ int books_write(struct books *books, const struct row_lease *lease, int64_t now_
     bool has_changed = book->changed_in == books->transaction;
     const struct books_split *last = has_changed ? &book->next : &book->now;
     struct books_split next = {
-        start_of(book, lease, now_ms, &is_undone), (int64_t)lease->epoch,
+        start_of(book, last, lease, now_ms, &is_undone), (int64_t)lease->epoch,
         is_held ? sum.provider.available : 0, is_held ? sum.consumer.available : 0};
     if (last->provider == next.provider && last->consumer == next.consumer) {
         return 0;

@@ -81,7 +81,8 @@ static void test_what_is_used_above_what_is_held(void **state)
     usage_change(usage, lease, USAGE_CONSUMER, &bob, 4, 0);
     usage_change(usage, lease, USAGE_CONSUMER, &ana, 3, 0);
     usage_book(usage, 10);
-    assert_booked(usage, "consumer 0 ana,q,p, 10 30 0\n"
+    assert_booked(usage, "consumer 0 ,,, -20 0 -20\n"
+                         "consumer 0 ana,q,p, 30 30 0\n"
                          "consumer 0 bob,q,p, 40 40 0\n");
     usage_free(usage);
 }
@@ -295,6 +296,146 @@ static void test_runs_of_a_consumer(void **state)
     usage_free(usage);
 }
 
+/* ---- what others learn later */
+
+static void take_split(struct usage *usage, int n_slots, uint64_t epoch, int64_t at_ms,
+                       int64_t now_ms)
+{
+    const struct usage_split split = {lease, USAGE_CONSUMER, n_slots, epoch, at_ms};
+    usage_split(usage, &split, now_ms);
+}
+
+static void show_split(void *arg, const struct usage_split *split)
+{
+    struct shown *shown = arg;
+    size_t at = strlen(shown->text);
+    snprintf(shown->text + at, sizeof(shown->text) - at, "%llu: %d from %lld\n",
+             (unsigned long long)split->epoch, split->n_slots, (long long)split->at_ms);
+}
+
+/* A split counts from its instant on, also over the end of an hour; one of before is
+ * late, and none begins before the one before it. */
+static void test_a_split_that_is_learned_late(void **state)
+{
+    struct usage *usage = usage_new();
+    struct shown shown = {""};
+    const int64_t hour = USAGE_HOUR_MS;
+    take_split(usage, 4, 5, hour - 100, hour - 100);
+    take_split(usage, 1, 7, hour - 40, hour + 60); /* 3 fewer for 100 ms */
+    take_split(usage, 4, 6, hour - 70, hour + 60);
+    take_split(usage, 1, 8, hour + 70, hour + 70); /* as many as before */
+    take_split(usage, 2, 9, hour - 50, hour + 80);
+    usage_book(usage, hour + 100);
+    assert_booked(usage, "consumer 0 ,,, 280 0 280\n"         /* 60 * 4, 40 * 1 */
+                         "consumer 3600000 ,,, 130 0 130\n"); /* 70 * 1, 30 * 2 */
+    usage_each_split(usage, show_split, &shown);
+    assert_string_equal(shown.text, "5: 4 from 3599900\n"
+                                    "7: 1 from 3599960\n"
+                                    "9: 2 from 3600070\n");
+    usage_clear(usage);
+    shown.text[0] = '\0';
+    usage_each_split(usage, show_split, &shown);
+    assert_string_equal(shown.text, "");
+    usage_free(usage);
+}
+
+/* A provider's clock that is ahead: by little it is believed, by more it is not. */
+static void test_a_split_of_the_future(void **state)
+{
+    struct usage *usage = usage_new();
+    take_split(usage, 1, 1, 0, 0);
+    take_split(usage, 3, 2, 1000 + USAGE_CLOCKS_MS, 1000);
+    usage_book(usage, 2000 + USAGE_CLOCKS_MS);
+    assert_booked(usage, "consumer 0 ,,, 14000 0 14000\n"); /* 11 s * 1, 1 s * 3 */
+    usage_clear(usage);
+    take_split(usage, 1, 3, 3001 + 2 * USAGE_CLOCKS_MS, 3000 + USAGE_CLOCKS_MS);
+    usage_book(usage, 4000 + USAGE_CLOCKS_MS);
+    assert_booked(usage, "consumer 0 ,,, 4000 0 4000\n"); /* 1 s * 3, 1 s * 1 */
+    usage_free(usage);
+}
+
+static struct row told(enum job_state state, int64_t used_ms, int64_t at_ms,
+                       int n_slots)
+{
+    struct row row = state_of(7, state, 2);
+    row.job_state.attempt = 31;
+    row.job_state.use = (struct run_use){
+        .start_ms = 1000, .at_ms = at_ms, .used_ms = used_ms, .n_slots = n_slots};
+    return row;
+}
+
+static void show_run(void *arg, const struct usage_run *run)
+{
+    struct shown *shown = arg;
+    size_t at = strlen(shown->text);
+    snprintf(shown->text + at, sizeof(shown->text) - at,
+             "%llu job %s side %d from %lld to %lld used %lld\n",
+             (unsigned long long)run->attempt, run->job, (int)run->side,
+             (long long)run->start_ms,
+             run->end_ms == USAGE_OPEN ? -1 : (long long)run->end_ms,
+             (long long)run->used_ms);
+}
+
+/* The consumer learns of each change later; it has been cut off while the job was
+ * suspended and resumed; the job is requeued when it ends. What is booked in the end is
+ * what the provider has. A row that is stored once more books nothing. */
+static void test_a_job_as_its_provider_tells(void **state)
+{
+    struct usage *usage = usage_new();
+    struct usage_jobs *jobs = usage_jobs_new(usage);
+    struct shown shown = {""};
+    struct row row = submission(7, "ana", "");
+    usage_hold(usage, lease, USAGE_CONSUMER, 2, 0);
+    usage_jobs_stored(jobs, 0, &row, 0);
+    row = state_of(7, JOB_PEND, 2); /* dispatched */
+    row.job_state.attempt = 31;
+    usage_jobs_stored(jobs, 0, &row, 900);
+    row = told(JOB_RUN, 0, 1000, 2);
+    usage_jobs_stored(jobs, 0, &row, 1400);
+    usage_jobs_stored(jobs, 0, &row, 1500);
+    row = told(JOB_UNKWN, 0, 1000, 2);
+    usage_jobs_stored(jobs, 0, &row, 2000);
+    row = told(JOB_RUN, 2 * 700, 2300, 2); /* suspended from 1700 to 2300 */
+    usage_jobs_stored(jobs, 0, &row, 5000);
+    row = told(JOB_PEND, 2 * 700 + 2 * 900, 3200, 0);
+    row.job_state.lease = "";
+    row.job_state.attempt = 0;
+    row.job_state.n_hosts = 0;
+    usage_jobs_stored(jobs, 0, &row, 6000);
+    usage_jobs_stored(jobs, 0, &row, 6500);
+    usage_book(usage, 7000);
+    assert_booked(usage, "consumer 0 ,,, 10800 0 10800\n"
+                         "consumer 0 ana,normal,default, 3200 3200 0\n");
+    usage_jobs_each_run(jobs, show_run, &shown);
+    assert_string_equal(shown.text, "31 job 7 side 0 from 1000 to -1 used 800\n"
+                                    "31 job 7 side 0 from 1000 to -1 used 6800\n"
+                                    "31 job 7 side 0 from 1000 to -1 used 3200\n"
+                                    "31 job 7 side 0 from 1000 to 3200 used 3200\n");
+    usage_jobs_free(jobs);
+    usage_free(usage);
+}
+
+/* Its end is told at once, before anything else was: it used its slots all the same. */
+static void test_a_job_that_was_over_at_once(void **state)
+{
+    struct usage *usage = usage_new();
+    struct usage_jobs *jobs = usage_jobs_new(usage);
+    struct row row = submission(7, "ana", "");
+    usage_jobs_stored(jobs, 0, &row, 0);
+    row = state_of(7, JOB_PEND, 2);
+    row.job_state.attempt = 31;
+    usage_jobs_stored(jobs, 0, &row, 900);
+    row = told(JOB_EXIT, USAGE_HOUR_MS * 2, 1000 + USAGE_HOUR_MS, 0);
+    usage_jobs_stored(jobs, 0, &row, 5000 + USAGE_HOUR_MS);
+    usage_book(usage, 6000 + USAGE_HOUR_MS);
+    assert_booked(usage, "consumer 0 ,,, -7198000 0 -7198000\n"
+                         "consumer 0 ana,normal,default, 7198000 7198000 0\n"
+                         "consumer 3600000 ,,, -2000 0 -2000\n"
+                         "consumer 3600000 ana,normal,default, 2000 2000 0\n");
+    usage_jobs_free(jobs);
+    usage_free(usage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -307,6 +448,10 @@ int main(void)
         cmocka_unit_test(test_jobs_of_two_sites_with_one_number),
         cmocka_unit_test(test_levels_for_a_journal),
         cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_a_split_that_is_learned_late),
+        cmocka_unit_test(test_a_split_of_the_future),
+        cmocka_unit_test(test_a_job_as_its_provider_tells),
+        cmocka_unit_test(test_a_job_that_was_over_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,3 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- When the provider's journal got the epoch of the contract.
+ALTER TABLE lease ADD COLUMN split_ms BIGINT NOT NULL DEFAULT 0;
