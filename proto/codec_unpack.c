@@ -182,10 +182,6 @@ static int take(const struct place *place, struct err *err)
 int codec_unpack(struct arena *arena, const struct schema *schema,
                  const ProtobufCMessage *theirs, void *ours, struct err *err)
 {
-    if (theirs->n_unknown_fields > 0) {
-        return err_set(err, ERR_PARSE, "an unknown field %u",
-                       theirs->unknown_fields[0].tag);
-    }
     for (int i = 0; i < schema->n_fields && schema->fields[i].tag != 0; i++) {
         const struct field *field = &schema->fields[i];
         struct place place = {arena, field, &theirs->descriptor->fields[i],

@@ -288,13 +288,17 @@ int codec_wire_check(const struct schema *schema, struct codec_wire_span body,
 {
     uint32_t counts[FIELDS_MAX] = {0};
     struct piece piece;
-    int at = 0;
+    int at = 0, n_unknown = 0;
     assert(schema->n_fields <= FIELDS_MAX);
     while (body.length > 0) {
         if (!read_piece(&body, &piece)) {
             return err_set(err, ERR_PARSE, "not a message");
         }
         const struct field *field = find_field(schema, piece.tag, &at);
+        if (field == NULL && piece.tag >= CODEC_WIRE_ADDED &&
+            ++n_unknown <= CODEC_WIRE_UNKNOWN_MAX) {
+            continue;
+        }
         if (field == NULL) {
             return err_set(err, ERR_PARSE, "an unknown field %" PRIu64, piece.tag);
         }

@@ -43,8 +43,13 @@ int codec_wire_read_envelope(const uint8_t *bytes, size_t length,
                              struct codec_wire_envelope *envelope,
                              struct err *err) MUST_CHECK;
 
-/* Numbers of members, lengths of texts, and that each field is known and is once there
- * unless it is a list. Contents are not looked at. */
+/* Fields with tags from CODEC_WIRE_ADDED on were added to a message. A program that
+ * does not know them ignores them, so that programs of neighbouring versions understand
+ * each other: at most CODEC_WIRE_UNKNOWN_MAX in a message, and in each of its parts. */
+enum { CODEC_WIRE_ADDED = 256, CODEC_WIRE_UNKNOWN_MAX = 16 };
+
+/* Numbers of members, lengths of texts, and that each field is known, or was added, and
+ * is once there unless it is a list. Contents are not looked at. */
 int codec_wire_check(const struct schema *schema, struct codec_wire_span body,
                      struct err *err) MUST_CHECK;
 

@@ -90,10 +90,9 @@ int main(void)
         "// model/schema_*.c. model/msg.h says what messages and fields mean, and has\n"
         "// the values of the enums, which are int32 here.\n"
         "//\n"
-        "// A tag is never used again. Adding a field or a kind is a new version. "
-        "Names\n"
-        "// and texts are bytes, so that their length is the wire's and a NUL cannot\n"
-        "// hide.\n"
+        "// A tag is never used again. A field that is added gets one from 256 on, which\n"
+        "// older programs ignore; any other change is a new version. Names and texts are\n"
+        "// bytes, so that their length is the wire's and a NUL cannot hide.\n"
         "syntax = \"proto3\";\npackage sublet;\n\n"
         "// The version is checked first; other versions are refused.\n"
         "message Version {\n  uint32 version = 1;\n}\n");

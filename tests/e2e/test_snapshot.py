@@ -157,6 +157,7 @@ def test_many_rows():
         ALTER TABLE lease DROP COLUMN is_drain_ordered;
         ALTER TABLE lease DROP COLUMN is_pool; ALTER TABLE lease DROP COLUMN commits;
         DROP VIEW v_lease_resources; DROP TABLE lease_resource;
+        ALTER TABLE lease DROP COLUMN split_ms;
         ALTER TABLE lease_host DROP COLUMN mem_mib;
         ALTER TABLE lease_host DROP COLUMN swp_mib;
         DROP TABLE sample; DROP TABLE series; DROP TABLE site;

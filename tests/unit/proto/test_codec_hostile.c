@@ -106,6 +106,34 @@ static void test_unknown_kinds_and_fields(void **state)
     assert_int_equal(decode(&err), ERR_PARSE); /* or within */
 }
 
+/* A later version of the program has added a field to the message: its tag is 256 or
+ * more. Only some of them are ignored, as each takes memory. */
+static void test_added_fields_are_ignored(void **state)
+{
+    (void)state;
+    struct err err;
+    begin(PROTOCOL_VERSION);
+    put_head(13, 5); /* PONG */
+    put_number(1, 7);
+    put_number(256, 1);
+    struct msg msg;
+    arena_clear(&arena);
+    assert_int_equal(codec_decode(&arena, wire.bytes, wire.length, &msg, &err), 0);
+    assert_int_equal(msg.pong.seq, 7);
+    begin(PROTOCOL_VERSION);
+    put_head(13, 3);
+    put_number(255, 1);
+    assert_int_equal(decode(&err), ERR_PARSE);
+    for (int count = 16; count <= 17; count++) {
+        begin(PROTOCOL_VERSION);
+        put_head(13, (size_t)count * 3);
+        for (int i = 0; i < count; i++) {
+            put_number(2000, 1);
+        }
+        assert_int_equal(decode(&err), count == 16 ? ERR_NONE : ERR_PARSE);
+    }
+}
+
 static void test_a_frame_of_empty_members(void **state)
 {
     static const struct {
@@ -305,6 +333,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_version_is_judged_first),
         TEST(test_unknown_kinds_and_fields),
+        TEST(test_added_fields_are_ignored),
         TEST(test_a_frame_of_empty_members),
         TEST(test_memory_is_bounded),
         TEST(test_bounds_are_checked_on_the_wire),
