@@ -58,7 +58,7 @@ ALL_FLAGS = $(BASE_FLAGS) $(WARN) $(WARN_OFF) $(CPPFLAGS) $(CFLAGS)
 LINK_FLAGS = -pie -Wl,-z,relro,-z,now -Wl,--as-needed $(MODE_LD) $(LDFLAGS)
 
 # Asked for only when something is compiled or linked that needs it, and once.
-PACKAGES := libczmq libzmq libprotobuf-c sqlite3 libpq libmicrohttpd jansson libsystemd \
+PACKAGES := libczmq libzmq libprotobuf-c sqlite3 libpq libmicrohttpd jansson hwloc libsystemd \
 	zlib ncursesw
 pkg = $(shell pkg-config $(1) $(PACKAGES) || echo run-deploy/deps.sh-first)
 PKG_CFLAGS = $(eval PKG_CFLAGS := $$(subst -I,-isystem ,$$(call pkg,--cflags)))$(PKG_CFLAGS)

@@ -9,7 +9,7 @@ set -eu
 run='procps'
 build='gcc make pkg-config libc6-dev binutils libczmq-dev libzmq3-dev
     libprotobuf-c-dev protobuf-c-compiler libsqlite3-dev libpq-dev libmicrohttpd-dev
-    libjansson-dev uthash-dev libsystemd-dev zlib1g-dev
+    libjansson-dev libhwloc-dev uthash-dev libsystemd-dev zlib1g-dev
     libncurses-dev libjs-chart.js'
 # For make deb and make rpm.
 package='debhelper dpkg-dev rpm'

@@ -137,6 +137,7 @@ struct msg_host_hello {
     int n_cpus;
     bool knows_nonces;        /* its RUN_STATE has the nonce of a run */
     struct journal_mark mark; /* the last one that it has of its site */
+    const char *topology;     /* its processors (model/cpu.h); "": not known */
 };
 
 struct msg_host_alive { /* HOST_ALIVE, HOST_PONG */
@@ -174,6 +175,7 @@ struct msg_run_start {
     int64_t
         terminate_ms; /* time between the signals that end it; 0: the host's default */
     int64_t end_within_ms; /* as in START */
+    const char *binding;   /* its processors (model/cpu.h); "": any */
 };
 
 struct msg_run_go {

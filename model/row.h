@@ -428,6 +428,7 @@ struct row_run {
     int priority;         /* of its job's queue */
     int64_t end_by_ms;    /* the latest time at which its job ends; 0: none */
     struct run_use use;   /* of a leased run */
+    const char *binding;  /* its processors (model/cpu.h); "": any */
     bool is_gone;
 };
 

@@ -377,6 +377,7 @@ static const struct field run[] = {
     COLUMN(INT, priority),
     COLUMN(INT64, end_by_ms),
     COLUMNS("use_", use, &schema_run_use),
+    COLUMN(TEXT, binding),
     COLUMN(BOOL, is_gone),
 };
 static const struct schema run_schema = SCHEMA("run", run);

@@ -3,6 +3,7 @@
  * between a site and its hosts. */
 #include "model/schema_fields.h"
 
+#include "model/cpu.h"
 #include "model/job_control.h"
 #include "model/msg.h"
 #include "model/row.h"
@@ -257,6 +258,7 @@ static const struct field host_hello[] = {
     INT(3, n_cpus, 0, SLOTS_MAX),
     BOOL(320, knows_nonces),
     PART(321, mark, &schema_run_mark),
+    TEXT(450, topology, LINE, 0, CPU_TOPOLOGY_TEXT_MAX),
 };
 const struct schema schema_run_host_hello = SCHEMA("HostHello", host_hello);
 #undef S
@@ -324,6 +326,7 @@ static const struct field run_start[] = {
     TEXT(6, account, LINE, 0, NAME_SIZE - 1),
     TIME(70, terminate_ms),
     TIME(301, end_within_ms),
+    TEXT(450, binding, LINE, 0, CPU_BINDING_TEXT_MAX),
 };
 const struct schema schema_run_start = SCHEMA("RunStart", run_start);
 #undef S

@@ -121,6 +121,7 @@ const struct conf_key conf_keys[] = {
     LOAD_THRESHOLDS,
     TEXT("DISPATCH_WINDOW", NULL, "when jobs may start on it: [DAY:]HOUR[:MINUTE]-[DAY:]HOUR[:MINUTE] ..."),
     TEXT("RUNWINDOW", NULL, "when jobs may run on it; they are suspended outside of it"),
+    TEXT("AFFINITY", "N", "Y: it takes jobs with affinity[]; or the processors that these may have, such as (0,2-5)"),
 #undef SECTION
 #define SECTION "Queue"
     NAME("QUEUE_NAME", NULL, "the queue's name"),

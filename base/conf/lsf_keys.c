@@ -42,7 +42,7 @@
 #define BLAUNCH "blaunch is not there; start tasks by ssh, MPI or PMIx on the hosts of LSB_HOSTS"
 #define CONTAINERS "jobs are not started in containers by the site; use JOB_STARTER"
 #define POWER "hosts are not switched off and on"
-#define AFFINITY_TEXT "processors are not bound; use taskset or hwloc-bind in JOB_STARTER"
+#define AFFINITY_TEXT "jobs are bound to processors by affinity[] of their requirement alone, on hosts with AFFINITY"
 #define EXCEPTIONS "the condition is not watched; look at `sublet jobs -l` and at the metrics"
 #define ENERGY "energy is not accounted and frequencies are not set"
 #define PREDICTION "start times are told by reservations alone (`sublet jobs -l`)"
@@ -346,7 +346,6 @@ const struct lsf_key lsf_keys[] = {
     UNSUPPORTED("WATCHDOG", "jobs are not watched by a script of the site"),
 #undef SECTION
 #define SECTION "Host"
-    UNSUPPORTED("AFFINITY", AFFINITY_TEXT),
     UNSUPPORTED("CHKPNT", CHECKPOINTS),
     UNSUPPORTED("EXIT_RATE", "hosts are not closed because jobs fail on them"),
     UNSUPPORTED("EXTENDED_MXJ", "MXJ is a number, or ! for the number of CPUs"),

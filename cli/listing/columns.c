@@ -73,9 +73,9 @@ static const struct column jobs_block[] = COLUMNS(
     TEXT("Resize notification", "resize_notify"), TEXT("Exclusive", "exclusive"),
     TEXT("Interactive", "interactive"), TEXT("Requirements", "resreq"),
     TEXT("Reserves", "reserved"), TEXT("Excluded hosts", "avoided"),
-    HOSTS("Hosts", "hosts"), TEXT("Lease", "lease"), TIME("Submitted", "submit_at"),
-    TIME("Started", "start_at"), TIME("Ended", "end_at"),
-    TEXT("Exit code", "exit_code"));
+    HOSTS("Hosts", "hosts"), TEXT("Processors", "processors"), TEXT("Lease", "lease"),
+    TIME("Submitted", "submit_at"), TIME("Started", "start_at"),
+    TIME("Ended", "end_at"), TEXT("Exit code", "exit_code"));
 
 static const struct column hist_table[] = COLUMNS(
     NUMBER("JOBID", "id"), TEXT("USER", "user"), TEXT("JOB_NAME", "name"),
@@ -105,7 +105,9 @@ static const struct column hosts_block[] = COLUMNS(
     TEXT("Disks", "ndisks"), SIZE("Memory", "maxmem"), SIZE("Swap space", "maxswp"),
     SIZE("Space in /tmp", "maxtmp"), TEXT("Resources", "resources"),
     MEMBERS("Values", "values"), LOAD("Load", "load"),
-    RESERVED("Reserved by jobs", "reserved"), TEXT("Lease", "lease"));
+    RESERVED("Reserved by jobs", "reserved"),
+    TEXT("Processors for affinity", "affinity_cpus"),
+    TEXT("Processors in use", "affinity_used"), TEXT("Lease", "lease"));
 
 /* Load thresholds, as bhosts -l and bqueues -l show them. */
 static const struct column thresholds_table[] = COLUMNS(

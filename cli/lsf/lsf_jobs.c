@@ -301,6 +301,35 @@ static void print_limits(struct arena *arena, const json_t *row)
     }
 }
 
+/* A line for each element that a task has, as LSF does. */
+static void print_affinity(const json_t *row)
+{
+    const json_t *task, *id;
+    size_t i, k;
+    printf(
+        "\n AFFINITY:\n"
+        "                     CPU BINDING                          MEMORY BINDING\n"
+        "                     ------------------------             "
+        "--------------------\n"
+        " HOST                TYPE   LEVEL  EXCL   IDS             POL   NUMA SIZE\n");
+    json_array_foreach(json_object_get(row, "affinity"), i, task)
+    {
+        const char *level = lsf_format_get(task, "level");
+        const char *exclusive = lsf_format_get(task, "exclusive");
+        const char *policy = lsf_format_get(task, "membind");
+        bool is_bound = policy[0] != '\0';
+        json_array_foreach(json_object_get(task, "ids"), k, id)
+        {
+            printf(" %-19.19s %-6s %-6s %-6s %-15s %-5.5s %-4s %s\n",
+                   lsf_format_get(task, "host"), lsf_format_get(task, "type"),
+                   level[0] != '\0' ? level : "-",
+                   exclusive[0] != '\0' ? exclusive : "-", json_string_value(id),
+                   is_bound ? policy : "-",
+                   is_bound ? lsf_format_get(task, "nodes") : "-", "-");
+        }
+    }
+}
+
 static int show_long(struct call *call, const json_t *rows)
 {
     struct arena *arena = &call->arena;
@@ -321,6 +350,10 @@ static int show_long(struct call *call, const json_t *rows)
         print_start(call, arena, row);
         print_end(call, arena, row);
         print_limits(arena, row);
+        if (call_has(call, "-aff") &&
+            json_array_size(json_object_get(row, "affinity")) > 0) {
+            print_affinity(row);
+        }
         if (waits || is_suspended) {
             printf("\n %s REASONS:\n", waits ? "PENDING" : "SUSPENDING");
             print_reasons(row);

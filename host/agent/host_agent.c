@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "host/agent/host_streams.h"
+#include "host/agent/host_topology.h"
 #include "host/agent/mark_file.h"
 #include "host/agent/start_file.h"
 #include "host/exec/exec_session.h"
@@ -25,6 +26,7 @@ struct host_agent {
     struct host_streams *streams;
     struct exec_session session;
     struct journal_mark stored; /* in the mark file */
+    char *topology;             /* of this machine */
     struct shell *shell;
     bool is_full; /* the connection accepts no more messages in this batch */
     struct log_limit logged;
@@ -95,6 +97,7 @@ static int send_to_site(void *arg, const struct peer *to, const struct msg *msg,
     }
     if (msg->kind == MSG_HOST_HELLO) {
         filled.host_hello.n_cpus = count_cpus();
+        filled.host_hello.topology = agent->topology;
     } else if (msg->kind == MSG_HOST_LOAD) {
         load_fill(agent->load, &filled.host_load);
     } else if (msg->kind == MSG_RUN_FOUND) {
@@ -261,6 +264,7 @@ struct host_agent *host_agent_new(zloop_t *loop, const char *name, const char *b
     agent->load = load;
     agent->client = client;
     agent->logged.burst = LOG_BURST;
+    agent->topology = host_topology_read();
     exec_session_init(&agent->session, name, boot_id, daemon_now_ms());
     agent->session.mark = agent->stored = mark_file_read(spool->path);
     agent->shell = shell_new(loop, &(struct shell_machine){
@@ -282,6 +286,7 @@ void host_agent_free(struct host_agent *agent)
     if (agent != NULL) {
         host_streams_free(agent->streams);
         shell_free(agent->shell);
+        free(agent->topology);
     }
     free(agent);
 }

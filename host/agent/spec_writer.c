@@ -15,6 +15,7 @@
 #include "host/agent/start_file.h"
 #include "host/exec/exec.h"
 #include "host/run_dir/run_dir.h"
+#include "model/cpu.h"
 
 /* A longer list of hosts is left empty: the kernel allows 128 KiB for a variable. */
 enum { HOSTS_VARIABLE_MAX = 65536 };
@@ -74,10 +75,12 @@ static void put_path(FILE *to, const char *name, const char *path, const char *j
 static bool is_set_by_us(const char *variable)
 {
     static const char *const names[] = {
-        "LSB_JOBID=",       "LSB_JOBINDEX=",   "LSB_JOBNAME=",     "LSB_QUEUE=",
-        "LSB_HOSTS=",       "LSB_MCPU_HOSTS=", "LSB_INTERACTIVE=", "SUBLET_LEASE=",
-        "SUBLET_RUN=",      "LSB_BATCH_JID=",  "LSB_OUTPUTFILE=",  "LSB_ERRORFILE=",
-        "LSB_DJOB_NUMPROC="};
+        "LSB_JOBID=",          "LSB_JOBINDEX=",      "LSB_JOBNAME=",
+        "LSB_QUEUE=",          "LSB_HOSTS=",         "LSB_MCPU_HOSTS=",
+        "LSB_INTERACTIVE=",    "SUBLET_LEASE=",      "SUBLET_RUN=",
+        "LSB_BATCH_JID=",      "LSB_OUTPUTFILE=",    "LSB_ERRORFILE=",
+        "LSB_DJOB_NUMPROC=",   "LSB_BIND_CPU_LIST=", "LSB_BIND_MEM_LIST=",
+        "LSB_BIND_MEM_POLICY="};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (strncmp(variable, names[i], strlen(names[i])) == 0) {
             return true;
@@ -185,13 +188,74 @@ static void put_files(FILE *to, const struct msg_run_start *start)
     }
 }
 
+/* What the binding says of this host, the run's first one. */
+struct bound {
+    char cpus[CPU_LIST_SIZE], nodes[CPU_LIST_SIZE];
+    enum cpu_memory memory;
+};
+
+static int read_bound(const struct msg_run_start *start, struct bound *bound,
+                      struct err *err)
+{
+    struct arena arena;
+    struct cpu_binding binding = {.n_hosts = 0};
+    *bound = (struct bound){.cpus = "", .nodes = ""};
+    if (start->binding == NULL || start->binding[0] == '\0') {
+        return 0;
+    }
+    arena_init(&arena);
+    int code = cpu_binding_parse(&arena, start->binding, &binding, err);
+    if (code == 0 && binding.n_hosts > 0) {
+        cpu_set_format(&binding.hosts[0].cpus, bound->cpus);
+        cpu_set_format(&binding.hosts[0].nodes, bound->nodes);
+        bound->memory = binding.memory;
+    }
+    arena_release(&arena);
+    return code;
+}
+
+/* LSF's variables: each number alone, without ranges. */
+static void put_numbers(FILE *to, const char *name, const char *list)
+{
+    struct cpu_set set;
+    struct err err;
+    const char *comma = "";
+    if (list[0] == '\0' || cpu_set_parse(list, strlen(list), &set, &err) != 0) {
+        return;
+    }
+    fprintf(to, "env=%s=", name);
+    for (int i = 0; i < CPU_SET_MAX; i++) {
+        if (cpu_set_has(&set, i)) {
+            fprintf(to, "%s%d", comma, i);
+            comma = ",";
+        }
+    }
+    fputc('\0', to);
+}
+
+static void put_bound(FILE *to, const struct bound *bound)
+{
+    put_numbers(to, "LSB_BIND_CPU_LIST", bound->cpus);
+    if (bound->memory != CPU_MEMORY_ANY) {
+        put_numbers(to, "LSB_BIND_MEM_LIST", bound->nodes);
+        put_env(to, "LSB_BIND_MEM_POLICY", cpu_memory_name(bound->memory));
+    }
+}
+
 static int put_all(FILE *to, const char *name, const struct msg_run_start *start,
                    const struct spec_writer_setting *setting, struct err *err)
 {
     struct run_spec spec;
+    struct bound bound;
     int code = run_spec_from_start(&spec, start, err);
     if (code == 0) {
+        code = read_bound(start, &bound, err);
+    }
+    if (code == 0) {
         spec.run = name;
+        spec.cpus = bound.cpus;
+        spec.mem_nodes = bound.memory != CPU_MEMORY_ANY ? bound.nodes : "";
+        spec.is_mem_strict = bound.memory == CPU_MEMORY_LOCALONLY;
         spec.cgroup = setting->cgroup;
         spec.memory = setting->memory;
         spec.private_view = spec.is_leased ? setting->private_view : 0;
@@ -201,6 +265,7 @@ static int put_all(FILE *to, const char *name, const struct msg_run_start *start
         run_spec_visit(&spec, put_item, to);
         put_files(to, start);
         put_variables(to, start);
+        put_bound(to, &bound);
     }
     return code;
 }

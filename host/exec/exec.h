@@ -112,16 +112,20 @@ struct run_spec {
     const char *account; /* "": the guard's own */
     const char *user;    /* who submitted it */
     const char *command;
-    const char *cwd;      /* "": the run's work directory */
-    const char *in_file;  /* "": /dev/null */
-    const char *out_file; /* "": a file in the run's directory */
-    const char *err_file; /* "": the same as the output */
-    const char *cgroup;   /* directory to make the run's cgroup in; "": none */
-    const char *memory;   /* the same for version 1's memory controller */
-    bool is_leased;       /* never as root; output stays in the run's directory */
-    int64_t private_view; /* of leased runs: parts of the machine that are not seen */
-    bool keeps_err;       /* errors go to the run's directory, apart from the output */
-    bool keeps_out;       /* interactive jobs: likewise, instead of the terminal */
+    const char *cwd;       /* "": the run's work directory */
+    const char *in_file;   /* "": /dev/null */
+    const char *out_file;  /* "": a file in the run's directory */
+    const char *err_file;  /* "": the same as the output */
+    const char *cgroup;    /* directory to make the run's cgroup in; "": none */
+    const char *memory;    /* the same for version 1's memory controller */
+    const char *cpus;      /* processors that its commands may use, as in model/cpu.h;
+                              "": any */
+    const char *mem_nodes; /* their memory nodes; "": any */
+    bool is_mem_strict;    /* it gets no memory from other nodes */
+    bool is_leased;        /* never as root; output stays in the run's directory */
+    int64_t private_view;  /* of leased runs: parts of the machine that are not seen */
+    bool keeps_err;        /* errors go to the run's directory, apart from the output */
+    bool keeps_out;        /* interactive jobs: likewise, instead of the terminal */
     bool replaces_out, replaces_err; /* the files are emptied at the start */
     int64_t report_ms;   /* a report is appended to the output; the submission; 0: no */
     int64_t interaction; /* enum interaction */

@@ -571,6 +571,7 @@ static void send_hello(struct exec_session *session, int64_t now_ms,
     msg.host_hello.n_cpus = 1;
     msg.host_hello.knows_nonces = true;
     msg.host_hello.mark = session->mark;
+    msg.host_hello.topology = "";
     exec_session_send(session, &msg, effects);
     resend_sent(&session->hello, hello_waits, now_ms);
 }

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/close_range.h>
+#include <linux/mempolicy.h>
 #include <linux/sched.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -21,6 +22,7 @@
 
 #include "host/guard/rlimit_watch.h"
 #include "host/run_dir/run_dir.h"
+#include "model/cpu.h"
 
 enum {
     ERROR_TEXT_MAX = 240, /* an error text */
@@ -298,6 +300,49 @@ static _Noreturn void write_report(const struct start *start)
     _exit(write_text(file, start->command->report) ? 0 : EXIT_NOT_BEGUN);
 }
 
+/* The memory of the process comes from these nodes, or from these first. A kernel
+ * without nodes has nothing to bind. */
+static int bind_memory(const struct run_spec *spec, struct err *err)
+{
+    struct cpu_set nodes;
+    const char *text = spec->mem_nodes;
+    int code = cpu_set_parse(text, strlen(text), &nodes, err);
+    if (code != 0) {
+        return code;
+    }
+    int mode = spec->is_mem_strict ? MPOL_BIND : MPOL_PREFERRED;
+    unsigned long mask[CPU_SET_MAX / 64];
+    memcpy(mask, nodes.bits, sizeof(mask));
+    if (text[0] != '\0' &&
+        syscall(SYS_set_mempolicy, mode, mask, (unsigned long)CPU_SET_MAX) != 0 &&
+        errno != ENOSYS && spec->is_mem_strict) {
+        return err_set(err, ERR_IO, "cannot bind memory to nodes %.100s: %s", text,
+                       strerror(errno));
+    }
+    return 0;
+}
+
+static int bind_cpus(const struct run_spec *spec, struct err *err)
+{
+    struct cpu_set cpus;
+    const char *text = spec->cpus;
+    int code = cpu_set_parse(text, strlen(text), &cpus, err);
+    if (code == 0 && text[0] != '\0' &&
+        syscall(SYS_sched_setaffinity, 0, sizeof(cpus.bits), cpus.bits) != 0) {
+        return err_set(err, ERR_IO, "cannot bind to processors %.100s: %s", text,
+                       strerror(errno));
+    }
+    return code;
+}
+
+static void bind_processors(const struct start *start)
+{
+    struct err err;
+    if (bind_cpus(start->spec, &err) != 0 || bind_memory(start->spec, &err) != 0) {
+        give_up(start->gate, "%s", err.text);
+    }
+}
+
 /* Everything between fork and exec. The guard has no other thread, so any call is safe.
  */
 static _Noreturn void become_command(const struct start *start)
@@ -308,6 +353,7 @@ static _Noreturn void become_command(const struct start *start)
     if (start->command->is_job) {
         rlimit_watch_impose(&start->spec->limits, start->spec->is_leased);
     }
+    bind_processors(start);
     umask((mode_t)(start->spec->umask & 0777));
     bool has_view = start->spec->is_leased && start->account->is_other;
     int error = has_view ? private_view_enter((int)start->spec->private_view) : 0;

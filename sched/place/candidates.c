@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sched/place/eligible.h"
+#include "sched/place/place_affinity.h"
 
 /* The table of views lives in the arena, too: nothing of it is freed. */
 #define uthash_fatal(message) abort()
@@ -102,6 +103,10 @@ int candidates_free_slots(const struct place_state *state, int host,
     }
     int n_reserved = rusage_supply_max_slots_alone(
         state->snapshot->supply, state->supply_left, group->rusage, host, &lacking);
+    if (group->rusage->affinity != NULL) {
+        int n_bound = place_affinity_room(state, host, group->rusage->affinity);
+        n_reserved = n_bound < n_reserved ? n_bound : n_reserved;
+    }
     return n_reserved < n_free ? n_reserved : n_free;
 }
 
@@ -475,6 +480,16 @@ int candidates_alternatives(const struct place_state *state,
 bool candidates_has_parts(const struct place_class *class)
 {
     return class->n_rusages > 0 && class->rusages[0].is_part;
+}
+
+bool candidates_has_affinity(const struct place_class *class)
+{
+    for (int i = 0; i < class->n_rusages; i++) {
+        if (class->rusages[i].affinity != NULL) {
+            return true;
+        }
+    }
+    return false;
 }
 
 int64_t candidates_next_ms(const struct place_state *state,

@@ -69,6 +69,8 @@ int candidates_alternatives(const struct place_state *state,
                             const struct place_class *class);
 /* True if they are the parts of a compound requirement (place_compound.h) instead. */
 bool candidates_has_parts(const struct place_class *class);
+/* True if one of them has affinity. */
+bool candidates_has_affinity(const struct place_class *class);
 /* When it may have another one; INT64_MAX: never. */
 int64_t candidates_next_ms(const struct place_state *state,
                            const struct place_class *class);

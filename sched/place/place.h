@@ -40,7 +40,8 @@
  * A parallel job that finds no room may reserve what is free, and jobs that end in time
  * may use that meanwhile (reservation.h). It may preempt running jobs (preempt.h). A
  * job with rusage starts where its resources are available; of several alternatives the
- * first that fits counts, of those whose delay since its submission has passed.
+ * first that fits counts, of those whose delay since its submission has passed. A job
+ * with affinity starts on own hosts with enough free processors (place_affinity.h).
  *
  * Units: slots. Ownership: the snapshot is borrowed and not changed; the plan lives in
  * the arena. Order: as above, complete. Layer: sched. */
@@ -49,6 +50,7 @@
 
 #include "base/arena.h"
 #include "model/msg.h"
+#include "sched/affinity/affinity.h"
 #include "sched/fairshare/fairshare.h"
 #include "sched/limit/limit.h"
 #include "sched/pending/pending.h"
@@ -188,7 +190,8 @@ struct place_snapshot {
     const struct preempt_snapshot *preempt;          /* NULL: there is no preemption */
     const struct reservation_snapshot *reservations; /* NULL: no queue reserves slots */
     const struct limits *limits;                     /* NULL: none */
-    const struct rusage_supply *supply; /* NULL: no job reserves resources */
+    const struct rusage_supply *supply;   /* NULL: no job reserves resources */
+    const struct affinity_host *affinity; /* by host; NULL: no job has affinity */
     const struct load_excess *const
         *load_excess; /* by queue (NULL: on no host), by host: what of its load stands
                    against a start; NULL: nothing anywhere */
@@ -208,6 +211,7 @@ struct place_start {
     struct host_slots *hosts;
     int n_hosts;
     const struct rusage_request *rusage; /* alternative of the class; NULL: none */
+    const char *binding; /* its processors (model/cpu.h); NULL: it has no affinity */
     struct place_backfill backfill;
     bool is_grow; /* additional slots of a running job */
 };

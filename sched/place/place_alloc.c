@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "sched/place/place_affinity.h"
 #include "sched/reservation/reservation.h"
 
 void place_alloc_init(struct place_alloc *alloc, struct place_state *state,
@@ -48,6 +49,10 @@ static int reserved_on(struct place_alloc *alloc, const struct candidates *view,
     int room = rusage_supply_max_slots(alloc->state->snapshot->supply,
                                        alloc->state->supply_left, view->rusage, host,
                                        pieces, n_pieces, &lacking);
+    if (view->rusage->affinity != NULL) {
+        int n_bound = place_affinity_room(alloc->state, host, view->rusage->affinity);
+        n_most = n_bound < n_most ? n_bound : n_most;
+    }
     if (room < n_most) {
         alloc->lacking = lacking;
         return room;
@@ -351,6 +356,12 @@ bool place_alloc(struct place_alloc *alloc, struct candidates *view,
         view->span != NULL  ? take_with_span(alloc, view, group, want, start, limit)
         : want->is_balanced ? take_balanced(alloc, view, group, want->max, start, limit)
                             : take_stacked(alloc, view, group, want->max, start, limit);
+    const struct affinity_request *affinity = place_affinity_of(view->rusage);
+    start->binding = NULL;
+    if (affinity != NULL && n_slots >= want->min &&
+        !place_affinity_take(alloc->state, affinity, start, alloc->indexes)) {
+        n_slots = 0;
+    }
     settle(alloc, group, start, n_slots >= want->min, want->is_exclusive);
     return n_slots >= want->min;
 }

@@ -241,7 +241,9 @@ static bool may_reserve(const struct place_pass *pass, int index,
 static bool reserve(struct place_pass *pass, int index, int own, bool has_starts)
 {
     struct reservation_pass *reservations = pass->reservations;
-    if (reservations == NULL || candidates_has_parts(&pass->snapshot->classes[index]) ||
+    const struct place_class *class = &pass->snapshot->classes[index];
+    if (reservations == NULL || candidates_has_parts(class) ||
+        candidates_has_affinity(class) ||
         !reservation_may(reservations, index, place_reservation_job(pass, index))) {
         return false;
     }

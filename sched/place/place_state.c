@@ -100,6 +100,9 @@ void place_state_init(struct place_state *state, struct arena *arena,
             arena_copy(arena, snapshot->supply->left,
                        (size_t)snapshot->supply->n_supplies * sizeof(int64_t));
     }
+    if (snapshot->affinity != NULL) {
+        state->affinity = place_affinity_new(arena, snapshot);
+    }
     state->same_as = arena_alloc(arena, (size_t)snapshot->n_queues, sizeof(int));
     state->ranked = arena_alloc(arena, n_hosts, sizeof(*state->ranked));
     if (snapshot->limits != NULL) {

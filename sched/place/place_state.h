@@ -9,17 +9,19 @@
 
 struct candidates;
 struct eligible_set;
+struct place_affinity;
 /* The hosts of a pass, and what it has given away of them. */
 struct place_state {
     const struct place_snapshot *snapshot;
     struct arena *arena;
     int *used;      /* by host, in the course of the pass */
     int *suspended; /* by host: slots that suspended jobs still need to go on */
-    bool *is_used_exclusively; /* by host: an exclusive job has it */
-    int64_t *dispatched_ms;    /* by host: it was given a job */
-    int64_t *supply_left;      /* by pool: what may still be reserved */
-    int *group_of;             /* by host: 0 own, then one for each lease */
-    int *first_host;           /* by group */
+    bool *is_used_exclusively;       /* by host: an exclusive job has it */
+    int64_t *dispatched_ms;          /* by host: it was given a job */
+    int64_t *supply_left;            /* by pool: what may still be reserved */
+    struct place_affinity *affinity; /* processors; NULL: no job has affinity */
+    int *group_of;                   /* by host: 0 own, then one for each lease */
+    int *first_host;                 /* by group */
     int n_groups;
     bool is_estimate;     /* hosts count that lack only what jobs reserve */
     int n_full;           /* the first so many hosts have no slot left */
@@ -38,6 +40,9 @@ struct place_state {
 
 void place_state_init(struct place_state *state, struct arena *arena,
                       const struct place_snapshot *snapshot);
+/* place_affinity.c: what jobs have as the pass begins. */
+struct place_affinity *place_affinity_new(struct arena *arena,
+                                          const struct place_snapshot *snapshot);
 /* No host has a slot left for a waiting job, of whatever queue. */
 bool place_state_is_full(struct place_state *state);
 /* True where the host takes jobs of the queue: a leaf of a plan may stand for some

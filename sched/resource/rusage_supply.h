@@ -60,7 +60,8 @@ struct rusage_request {
     bool is_part;     /* it and all others are parts of a compound requirement ... */
     int n_slots;      /* ... and this one has so many slots; 0: the rest */
     const struct resreq_rusage
-        *rusage;        /* the rusage that it was made of, with scopes filled in */
+        *rusage; /* the rusage that it was made of, with scopes filled in */
+    const struct affinity_request *affinity; /* its processors; NULL: any */
     const uint8_t *has; /* by host: 1 if the job already has a per-host reservation
                            there; NULL: nowhere */
 };

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sched/resreq/resreq_affinity.h"
 #include "sched/resreq/resreq_alternatives.h"
 #include "sched/resreq/resreq_section.h"
 
@@ -14,6 +15,7 @@
 struct level {
     struct resreq_rusages rusages;
     struct resreq_span span;
+    struct affinity_request affinity;
 };
 
 struct compiler {
@@ -47,16 +49,19 @@ static int read_select(struct compiler *compiler, const struct resreq_part *part
 
 static int read_other(struct compiler *compiler, const struct resreq_part *part)
 {
+    if (part->section == RESREQ_AFFINITY) {
+        return resreq_affinity_parse(&compiler->rules->language, part,
+                                     &compiler->level.affinity, compiler->notes,
+                                     compiler->error);
+    }
     int code =
         resreq_span_parse(compiler->arena, &compiler->rules->language, part,
                           &compiler->level.span, compiler->notes, compiler->error);
     bool is_excl = part->section == RESREQ_CU && compiler->level.span.cu.is_exclusive;
-    bool is_built = part->section != RESREQ_AFFINITY && !is_excl;
-    if (code == 0 && !is_built && compiler->rules->reading == RESREQ_READ_SUPPORTED) {
+    if (code == 0 && is_excl && compiler->rules->reading == RESREQ_READ_SUPPORTED) {
         resreq_error_set(compiler->error, part->section, part->keyword,
                          "not supported yet",
-                         is_excl ? "cu[excl] is not built; -x is exclusive by host"
-                                 : "all sections but affinity are acted on");
+                         "cu[excl] is not built; -x is exclusive by host");
         return ERR_UNBUILT;
     }
     return code;
@@ -156,6 +161,9 @@ static int merge_levels(struct compiler *compiler, const struct level *of_queue,
     }
     resreq_span_merge(&level->span, &of_app->span);
     resreq_span_merge(&level->span, &of_queue->span);
+    level->affinity = level->affinity.is_given    ? level->affinity
+                      : of_app->affinity.is_given ? of_app->affinity
+                                                  : of_queue->affinity;
     return code != 0 ? code : resreq_span_check(&level->span, compiler->error);
 }
 
@@ -194,6 +202,7 @@ static int compile_one(struct arena *arena, const struct resreq_rules *rules,
                               .order = compiler.order,
                               .rusages = level.rusages,
                               .span = level.span,
+                              .affinity = level.affinity,
                               .sections = compiler.sections};
     return code;
 }
@@ -229,6 +238,10 @@ static int check_part(const struct resreq *part, const char *whole, int *n_items
         return resreq_error_set(error, RESREQ_CU, place, RESREQ_BAD_SYNTAX,
                                 "a part of a compound requirement has neither balance "
                                 "nor excl");
+    }
+    if (part->affinity.is_given) {
+        return resreq_error_set(error, RESREQ_AFFINITY, place, RESREQ_BAD_SYNTAX,
+                                "a part of a compound requirement has no affinity");
     }
     *n_items +=
         part->rusages.n_alternatives > 0 ? part->rusages.alternatives[0].n_items : 0;

@@ -15,6 +15,9 @@
  * count if the job has no string, and those of a queue if nor has the application.
  * Otherwise that string is ignored as a whole, as in LSF.
  *
+ * The affinity of a job counts before that of its application, and this before the
+ * queue's. It has no place in parts of a compound requirement.
+ *
  * A compound requirement, N*{A} + M*{B}, is found at the same places, and is given as a
  * list of its parts. A part has no alternatives of rusage, and neither balance nor excl
  * in cu, and all parts together reserve no more than RESREQ_RUSAGE_ITEMS_MAX.
@@ -27,10 +30,11 @@
  * `error` filled; the arena has scratch data then. The length of the strings (bounds.h)
  * bounds the time to below a millisecond.
  * Source: LSF, "Resource requirement strings"; docs/design/resreq.md "Sections",
- * "Select". Layer: sched (base only). */
+ * "Select". Layer: sched. */
 #ifndef SUBLET_SCHED_RESREQ_RESREQ_H
 #define SUBLET_SCHED_RESREQ_RESREQ_H
 
+#include "sched/affinity/affinity.h"
 #include "sched/resreq/resreq_order.h"
 #include "sched/resreq/resreq_program.h"
 #include "sched/resreq/resreq_rusage.h"
@@ -59,6 +63,7 @@ struct resreq {
     struct resreq_order order; /* no keys: no order was given */
     struct resreq_rusages rusages;
     struct resreq_span span;
+    struct affinity_request affinity;
     unsigned sections; /* 1 << enum resreq_section, for each section that is present */
 };
 

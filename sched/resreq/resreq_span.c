@@ -274,37 +274,6 @@ static int read_cu(struct resreq_words *reader, struct resreq_span *span)
     return code;
 }
 
-/* ---------------------------------------------------------------- affinity */
-
-static int check_affinity(struct resreq_words *reader)
-{
-    static const char *const levels[] = {"numa", "socket", "core", "thread", NULL};
-    struct resreq_place level;
-    int code = resreq_words_name(reader, &level, "numa, socket, core or thread");
-    if (code != 0) {
-        return code;
-    }
-    if (!resreq_words_is_one(level, levels)) {
-        return RESREQ_WORDS_FAIL(reader, level, RESREQ_BAD_NAME,
-                                 "expected numa, socket, core or thread");
-    }
-    int depth = 0;
-    for (;;) {
-        struct lex_token token = resreq_lex_next(&reader->lex);
-        depth += (token.kind == LEX_OPEN) - (token.kind == LEX_CLOSE);
-        if (token.kind == LEX_BAD || depth < 0 ||
-            (token.kind == LEX_END && depth > 0)) {
-            return RESREQ_WORDS_FAIL(
-                reader, token.kind == LEX_END ? level : token.place, RESREQ_BAD_SYNTAX,
-                "expected LEVEL(...) with parentheses "
-                "paired");
-        }
-        if (token.kind == LEX_END) {
-            return 0;
-        }
-    }
-}
-
 int resreq_span_parse(struct arena *arena, const struct resreq_language *language,
                       const struct resreq_part *part, struct resreq_span *span,
                       struct resreq_notes *notes, struct resreq_error *error)
@@ -319,7 +288,6 @@ int resreq_span_parse(struct arena *arena, const struct resreq_language *languag
     case RESREQ_CU:
         return read_cu(&reader, span);
     case RESREQ_AFFINITY:
-        return check_affinity(&reader);
     case RESREQ_SELECT:
     case RESREQ_ORDER:
     case RESREQ_RUSAGE:

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* resreq_span.h: how the slots of a parallel job are distributed over hosts: parses and
- * merges the sections span, same and cu. The section affinity is only checked for its
- * form, because it is not supported yet.
+ * merges the sections span, same and cu.
  *
  *     span      hosts=1          all on one host
  *               hosts=-1         as without span, whatever the queue says
@@ -19,7 +18,6 @@
  *               usablecuslots=N  at least N slots on each unit but the last
  *               balance          equally many on each unit, on as few as possible
  *               excl             on units that no other job uses
- *     affinity  LEVEL(...)... with balanced parentheses
  *
  * span and cu of the job count before those of its application, and these before its
  * queue's, each section as a whole. The resources of same of all levels are combined.

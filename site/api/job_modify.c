@@ -229,11 +229,11 @@ static int check_requirements(const struct site_api *api, struct arena *arena,
     }
     bool has_alternatives =
         row->terms.resizable != RESIZABLE_NO &&
-        resreq_cache_has_alternatives(api->resreq_cache, arena, queue, &row->spec);
+        resreq_cache_forbids_resize(api->resreq_cache, arena, queue, &row->spec);
     return has_alternatives
                ? err_set(err, ERR_PARSE,
                          "a resizable job may not have alternative or compound "
-                         "resource requirements, expected a simple one")
+                         "resource requirements or affinity, expected a simple one")
                : 0;
 }
 

@@ -573,11 +573,12 @@ void submit_request(struct site_api *api, const struct peer *from,
         return;
     }
     if (row.terms.resizable != RESIZABLE_NO &&
-        resreq_cache_has_alternatives(api->resreq_cache, arena, queue, &row.spec)) {
-        effects_reply_error(effects, from, submit->request, ERR_PARSE,
-                            "a resizable job may not have alternative or compound "
-                            "resource requirements, expected a simple one. Job not "
-                            "submitted.");
+        resreq_cache_forbids_resize(api->resreq_cache, arena, queue, &row.spec)) {
+        effects_reply_error(
+            effects, from, submit->request, ERR_PARSE,
+            "a resizable job may not have alternative or compound "
+            "resource requirements or affinity, expected a simple one. Job not "
+            "submitted.");
         return;
     }
     row.id = ++*api->last_job;

@@ -103,6 +103,42 @@ static void read_windows(struct conf *conf, const struct conf_place *at,
     read_window(conf, at, "DISPATCH_WINDOW", &host->dispatch_windows);
 }
 
+/* The processors of a list, "(0, 2-5)"; NULL: it is none. */
+static const struct cpu_set *read_cpus(struct arena *arena, struct conf_words words)
+{
+    struct cpu_set *cpus = arena_alloc(arena, 1, sizeof(*cpus));
+    struct err err;
+    for (int i = 0; i < words.count; i++) {
+        struct cpu_set more;
+        size_t length = strlen(words.words[i]);
+        length -= words.words[i][length - 1] == ','; /* a blank follows it */
+        if (length == 0 || cpu_set_parse(words.words[i], length, &more, &err) != 0) {
+            return NULL;
+        }
+        cpu_set_join(cpus, &more);
+    }
+    return cpus;
+}
+
+static void read_affinity(struct conf *conf, const struct conf_place *at,
+                          struct site_host *host)
+{
+    const char *text = conf_text(at->row, "AFFINITY", NULL);
+    struct conf_words words = conf_words(conf->arena, text != NULL ? text : "");
+    const char *first = words.count > 0 ? words.words[0] : "N";
+    host->has_affinity = words.count > 0 && strcasecmp(first, "N") != 0;
+    if (!host->has_affinity || strcasecmp(first, "Y") == 0) {
+        return;
+    }
+    host->affinity_cpus = read_cpus(conf->arena, words);
+    if (host->affinity_cpus == NULL) {
+        COMPLAIN(at, conf_cell(at->row, "AFFINITY"),
+                 "AFFINITY \"%s\", expected Y, N, or a list of processors such as "
+                 "(0,2-5)",
+                 text);
+    }
+}
+
 static void merge_row(struct conf *conf, const struct conf_place *at,
                       struct host_entry *entry)
 {
@@ -112,6 +148,9 @@ static void merge_row(struct conf *conf, const struct conf_place *at,
     entry->is_client =
         entry->is_client || strcmp(conf_text(row, "SERVER", "1"), "0") == 0;
     read_windows(conf, at, &entry->host);
+    if (is_set(row, "AFFINITY")) {
+        read_affinity(conf, at, &entry->host);
+    }
     entry->host.type = conf_text(row, "TYPE", entry->host.type);
     entry->host.model = conf_text(row, "MODEL", entry->host.model);
     if (resources != NULL) {
@@ -137,6 +176,7 @@ static void read_host(struct conf *conf, const struct conf_place *at,
         list->others_at = *at;
         (void)read_slots(at->row, &list->others);
         read_windows(conf, at, &list->others);
+        read_affinity(conf, at, &list->others);
         return;
     }
     if (conf_parse_name(cell->value, NULL) != 0) {
@@ -166,6 +206,8 @@ static void complete_hosts(struct host_entries *list)
         if (entry->forms[0].row == NULL) {
             entry->host.run_windows = list->others.run_windows;
             entry->host.dispatch_windows = list->others.dispatch_windows;
+            entry->host.has_affinity = list->others.has_affinity;
+            entry->host.affinity_cpus = list->others.affinity_cpus;
             entry->forms[0] = list->others_at;
         }
         if (!entry->has_slots) {

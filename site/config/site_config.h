@@ -32,7 +32,9 @@ struct site_host {
     const char *type, *model; /* "" or "!": as the host detects them */
     bool is_here;             /* HOSTS_HERE */
     struct window_list run_windows, dispatch_windows;
-    struct load_thresholds thresholds; /* of load */
+    bool has_affinity;                   /* AFFINITY: it takes jobs with affinity ... */
+    const struct cpu_set *affinity_cpus; /* ... on these processors; NULL: on all */
+    struct load_thresholds thresholds;   /* of load */
     bool is_leaving; /* no longer configured; kept until its last job has ended */
     int n_stay;      /* if it is leaving: its former slots, for suspended jobs; 0: not
                         known */

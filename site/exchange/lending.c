@@ -204,6 +204,7 @@ static void take(struct lending *lending, const struct msg_start *start, int64_t
         .end_by_ms = start->end_within_ms > 0 ? now_ms + start->end_within_ms : 0,
         .spec = &start->spec, /* its files are the consumer's: the host opens none */
         .exit = {.text = ""},
+        .binding = "",
     };
     struct run *run = runs_add(lending->parts.runs, &row, NULL, now_ms, effects);
     history_consumer_run(lending->parts.history, run, effects);

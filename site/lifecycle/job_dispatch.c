@@ -59,6 +59,7 @@ static struct row_run taken_row(const struct lifecycle *life, const struct job *
         .n_hosts = job->n_hosts,
         .end_by_ms = job->backfill.lender != 0 ? job->backfill.until_ms : 0,
         .exit = {.text = ""},
+        .binding = "",
     };
 }
 
@@ -69,10 +70,12 @@ static void start_own(struct lifecycle *life, struct job *job,
     job_table_begin(life->parts.jobs, job, take_attempt(life, effects), "", 0, start,
                     reserved);
     const struct job_spec *spec = spec_to_run(life, job, now_ms, effects);
-    job->is_taken = submission_is_same_spec(job->submission, spec);
+    bool is_bound = start->binding != NULL;
+    job->is_taken = !is_bound && submission_is_same_spec(job->submission, spec);
     job_store(job, effects);
     struct row_run row = taken_row(life, job, effects);
     row.spec = spec;
+    row.binding = is_bound ? start->binding : "";
     runs_add(life->parts.runs, &row, job->is_taken ? job->submission : NULL, now_ms,
              effects);
 }

@@ -179,6 +179,26 @@ struct place_host *capacity_hosts(const struct capacity *capacity, struct arena 
     return hosts;
 }
 
+const struct affinity_host *capacity_affinity(const struct capacity *capacity,
+                                              struct arena *arena, int n_hosts)
+{
+    const struct host_table *own = capacity->parts.hosts;
+    struct affinity_host *hosts = NULL;
+    for (int i = 0; i < host_table_count(own); i++) {
+        const struct cpu_topology *topology = host_table_topology(own, i);
+        if (topology != NULL && hosts == NULL) {
+            hosts = arena_alloc(arena, (size_t)n_hosts, sizeof(*hosts));
+        }
+        if (topology != NULL) {
+            hosts[i].topology = topology;
+        }
+    }
+    if (hosts != NULL) {
+        run_table_bound(runs_table(capacity->parts.runs), arena, hosts);
+    }
+    return hosts;
+}
+
 int capacity_find_host(const struct host_table *own, const struct place_host *hosts,
                        int n_hosts, const char *lease, const char *name)
 {

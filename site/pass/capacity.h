@@ -46,6 +46,10 @@ const struct ledger_host *capacity_ledger_host(const struct capacity *capacity,
  * the windows of hosts (base/window.h). */
 struct place_host *capacity_hosts(const struct capacity *capacity, struct arena *arena,
                                   int64_t local_ms, int *n_hosts);
+/* By host: what jobs with affinity find there, in the arena; NULL: no host takes any.
+ * Borrowed hosts take none. */
+const struct affinity_host *capacity_affinity(const struct capacity *capacity,
+                                              struct arena *arena, int n_hosts);
 /* The index of the host under that lease ("": own); -1: it is gone. A host under two
  * leases has two indexes. */
 int capacity_find_host(const struct host_table *own, const struct place_host *hosts,

@@ -18,10 +18,12 @@ void pass_make(struct pass *pass, struct pass_parts *parts, struct arena *arena,
     if (resreq_cache_trim(parts->resreq_cache)) {
         class_snapshot_forget_matches(parts->snapshot);
     }
+    const struct affinity_host *affinity =
+        capacity_affinity(parts->capacity, arena, n_hosts);
     struct pass_terms terms = {
         .queues = parts->queues,
         .match = resreq_match_new(parts->resreq_cache, arena, hosts, n_hosts, left,
-                                  local_ms),
+                                  affinity, local_ms),
         .host_lists = parts->host_lists,
         .rusages = left,
         .local_ms = local_ms,
@@ -31,6 +33,7 @@ void pass_make(struct pass *pass, struct pass_parts *parts, struct arena *arena,
         .queues = config->queues,
         .n_queues = config->n_queues,
         .limits = parts->limits,
+        .affinity = affinity,
         .hosts = hosts,
         .n_hosts = n_hosts,
         .now_ms = now_ms,

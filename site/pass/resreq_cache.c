@@ -94,6 +94,28 @@ static int check_ranges(const struct resreq_cache *cache, struct arena *arena,
     return code;
 }
 
+static int check_affinity(const struct resreq *resreq, bool may_exclude, int n_slots,
+                          const char *source, struct resreq_error *fault)
+{
+    const struct resreq_place place = {.source = source};
+    for (; resreq != NULL; resreq = resreq->next) {
+        if (!resreq->affinity.is_given) {
+            continue;
+        }
+        if (n_slots > AFFINITY_TASKS_MAX) {
+            return resreq_error_set(fault, RESREQ_AFFINITY, place, RESREQ_BAD_VALUE,
+                                    "a job with affinity has at most %d slots",
+                                    AFFINITY_TASKS_MAX);
+        }
+        if ((resreq->affinity.scopes & CPU_SCOPE_ALLJOBS) != 0 && !may_exclude) {
+            return resreq_error_set(fault, RESREQ_AFFINITY, place, RESREQ_BAD_VALUE,
+                                    "exclusive=(LEVEL,alljobs) needs a queue with "
+                                    "EXCLUSIVE = Y");
+        }
+    }
+    return 0;
+}
+
 int resreq_cache_check(const struct resreq_cache *cache, int queue,
                        const struct job_spec *spec, int max_slots,
                        struct resreq_notes *notes, struct resreq_error *fault)
@@ -106,6 +128,11 @@ int resreq_cache_check(const struct resreq_cache *cache, int queue,
         code = resreq_check_slots(&resreq, spec->n_slots, max_slots,
                                   spec->n_res_reqs > 0 ? spec->res_reqs[0] : "", fault);
     }
+    if (code == 0) {
+        int most = max_slots > spec->n_slots ? max_slots : spec->n_slots;
+        code = check_affinity(&resreq, cache->config->queues[queue].is_exclusive, most,
+                              spec->n_res_reqs > 0 ? spec->res_reqs[0] : "", fault);
+    }
     if (code != 0 || range == NULL) {
         return code;
     }
@@ -114,15 +141,14 @@ int resreq_cache_check(const struct resreq_cache *cache, int queue,
                      : check_ranges(cache, notes->arena, &ranges, &resreq, fault);
 }
 
-bool resreq_cache_has_alternatives(const struct resreq_cache *cache,
-                                   struct arena *arena, int queue,
-                                   const struct job_spec *spec)
+bool resreq_cache_forbids_resize(const struct resreq_cache *cache, struct arena *arena,
+                                 int queue, const struct job_spec *spec)
 {
     struct resreq_notes notes = {.arena = arena};
     struct resreq_error fault;
     struct resreq resreq;
     return compile(cache, arena, queue, spec, &resreq, &notes, &fault) == 0 &&
-           (resreq.next != NULL || resreq.is_compound ||
+           (resreq.next != NULL || resreq.is_compound || resreq.affinity.is_given ||
             resreq.rusages.n_alternatives > 1);
 }
 

@@ -25,7 +25,9 @@ struct match_result {
 struct resreq_match {
     struct resreq_cache *cache;
     struct arena *arena;
-    struct rusage_pass *rusage_pass; /* what is left of resources */
+    struct rusage_pass *rusage_pass;      /* what is left of resources */
+    const struct affinity_host *affinity; /* by host; NULL: none takes such jobs */
+    struct bindable_hosts *bindable;      /* by request */
     const struct place_host *hosts;
     int n_hosts;
     int *rows;     /* by host: of the table of resources, or -1 - its number among the
@@ -78,12 +80,15 @@ static struct resreq_local local_host(const struct resreq_cache *cache)
 
 struct resreq_match *resreq_match_new(struct resreq_cache *cache, struct arena *arena,
                                       const struct place_host *hosts, int n_hosts,
-                                      struct rusage_pass *rusage_pass, int64_t local_ms)
+                                      struct rusage_pass *rusage_pass,
+                                      const struct affinity_host *affinity,
+                                      int64_t local_ms)
 {
     struct resreq_match *match = arena_alloc(arena, 1, sizeof(*match));
     match->cache = cache;
     match->arena = arena;
     match->rusage_pass = rusage_pass;
+    match->affinity = affinity;
     match->hosts = hosts;
     match->n_hosts = n_hosts;
     match->is_in_order = true;
@@ -637,19 +642,101 @@ const struct place_filter *resreq_match_filter(struct resreq_match *match,
     return result->filter;
 }
 
+/* ---------------------------------------------------------------- affinity */
+
+/* Whether a task of the request fits on a host. */
+enum bindable { BINDABLE_NEVER, BINDABLE_LATER, BINDABLE_NOW };
+
+struct bindable_hosts {
+    const struct affinity_request *request;
+    uint8_t *hosts; /* enum bindable */
+    struct bindable_hosts *next;
+};
+
+static enum bindable find_bindable(const struct affinity_host *host,
+                                   const struct affinity_request *request)
+{
+    if (host->topology == NULL) {
+        return BINDABLE_NEVER;
+    }
+    return affinity_fit(host->topology, host->use, request, 1, NULL) == 1 ? BINDABLE_NOW
+           : host->use != NULL &&
+                   affinity_fit(host->topology, NULL, request, 1, NULL) == 1
+               ? BINDABLE_LATER
+               : BINDABLE_NEVER;
+}
+
+static const uint8_t *bindable_of(struct resreq_match *match,
+                                  const struct affinity_request *request)
+{
+    struct bindable_hosts *at = match->bindable;
+    while (at != NULL && !affinity_is_same(at->request, request)) {
+        at = at->next;
+    }
+    if (at == NULL) {
+        at = arena_alloc(match->arena, 1, sizeof(*at));
+        at->request = request;
+        at->hosts = arena_alloc(match->arena, (size_t)match->n_hosts, 1);
+        for (int i = 0; i < match->n_hosts && match->affinity != NULL; i++) {
+            at->hosts[i] = (uint8_t)find_bindable(&match->affinity[i], request);
+        }
+        at->next = match->bindable;
+        match->bindable = at;
+    }
+    return at->hosts;
+}
+
+/* Of the filter's hosts those where a task can be bound; the others that could have one
+ * if no job were there are reserved by these. */
+static const struct place_filter *only_bindable(struct resreq_match *match,
+                                                const struct resreq *resreq,
+                                                const struct place_filter *filter)
+{
+    size_t n_hosts = (size_t)match->n_hosts;
+    const uint8_t *bindable = bindable_of(match, &resreq->affinity);
+    struct place_filter *narrow = arena_copy(match->arena, filter, sizeof(*narrow));
+    uint8_t *matches = arena_copy(match->arena, filter->matches, n_hosts);
+    struct place_reserved *reserved = arena_alloc(match->arena, 1, sizeof(*reserved));
+    uint8_t *hosts = arena_alloc(match->arena, n_hosts, sizeof(*hosts));
+    if (filter->reserved != NULL) {
+        *reserved = *filter->reserved;
+        memcpy(hosts, filter->reserved->hosts, n_hosts);
+    }
+    for (int i = 0; i < match->n_hosts; i++) {
+        if (matches[i] && bindable[i] == BINDABLE_LATER) {
+            const struct affinity_host *host = &match->affinity[i];
+            hosts[i] = 1;
+            if (reserved->resource == NULL) {
+                reserved->resource = cpu_level_name(CPU_LEVEL_THREAD);
+                reserved->total_milli = host->topology->n_units * INT64_C(1000);
+                reserved->reserved_milli =
+                    cpu_set_count(&host->use->used) * INT64_C(1000);
+            }
+        }
+        matches[i] = matches[i] && bindable[i] == BINDABLE_NOW;
+        hosts[i] = hosts[i] && bindable[i] != BINDABLE_NEVER;
+    }
+    narrow->matches = matches;
+    reserved->hosts = hosts;
+    narrow->reserved = reserved->resource != NULL ? reserved : NULL;
+    return narrow;
+}
+
+/* ---------------------------------------------------------------- alternatives */
+
 /* An alternative always has a filter of its own. */
 static const struct place_filter *alternative_filter(struct resreq_match *match,
                                                      const struct resreq *resreq)
 {
     const struct place_filter *filter = match_remaining(match, resreq);
-    if (filter != NULL) {
-        return filter;
+    if (filter == NULL) {
+        struct place_filter *any = arena_alloc(match->arena, 1, sizeof(*any));
+        uint8_t *matches = arena_alloc(match->arena, (size_t)match->n_hosts, 1);
+        memset(matches, 1, (size_t)match->n_hosts);
+        any->matches = matches;
+        filter = any;
     }
-    struct place_filter *any = arena_alloc(match->arena, 1, sizeof(*any));
-    uint8_t *matches = arena_alloc(match->arena, (size_t)match->n_hosts, 1);
-    memset(matches, 1, (size_t)match->n_hosts);
-    any->matches = matches;
-    return any;
+    return resreq->affinity.is_given ? only_bindable(match, resreq, filter) : filter;
 }
 
 static int count_usages(const struct resreq *resreq)
@@ -680,6 +767,7 @@ static const struct rusage_request *list_alternatives(struct resreq_match *match
             rusages[i].delay_ms = resreq->delay_ms;
             rusages[i].is_part = resreq->is_compound;
             rusages[i].n_slots = resreq->n_slots;
+            rusages[i].affinity = resreq->affinity.is_given ? &resreq->affinity : NULL;
         }
     }
     return rusages;
@@ -695,7 +783,7 @@ const struct rusage_request *resreq_match_rusages(struct resreq_match *match,
         resreq_match_set_class(match, class);
         result->n_rusages = resreq->rusages.n_alternatives;
         result->rusages =
-            resreq->next != NULL || resreq->is_compound
+            resreq->next != NULL || resreq->is_compound || resreq->affinity.is_given
                 ? list_alternatives(match, resreq, &result->n_rusages)
                 : rusage_pass_requests(match->rusage_pass, &resreq->rusages);
     }

@@ -21,11 +21,13 @@
 #include "site/pass/resreq_cache.h"
 
 struct resreq_match;
-/* Of these hosts: own hosts as configured, then borrowed ones. `local_ms` is the time
+/* Of these hosts: own hosts as configured, then borrowed ones. `affinity` is by host;
+ * NULL: none takes jobs with affinity. `local_ms` is the time
  * of the windows of hosts. In the arena. */
 struct resreq_match *resreq_match_new(struct resreq_cache *cache, struct arena *arena,
                                       const struct place_host *hosts, int n_hosts,
                                       struct rusage_pass *rusage_pass,
+                                      const struct affinity_host *affinity,
                                       int64_t local_ms);
 const struct match_class *resreq_match_find(const struct resreq_match *match, int queue,
                                             const struct job_spec *spec);

@@ -32,6 +32,10 @@ struct host_state {
     int n_foreign; /* slots of jobs that are not the site's */
     bool is_out;   /* its scheduler takes no job there */
     int64_t hello_ms, heard_ms;
+    char *topology_text;
+    struct arena arena; /* of the topology */
+    struct cpu_topology topology;
+    bool has_topology;
 };
 
 /* A host that is refused tries again every few seconds; the log has each name once a
@@ -81,6 +85,8 @@ static void fill(struct host_table *hosts, const struct site_host *config, int n
         const char *name = config[i].name;
         struct named_host *named;
         hosts->states[i].boot = dup_text("");
+        hosts->states[i].topology_text = dup_text("");
+        arena_init_small(&hosts->states[i].arena);
         HASH_FIND_STR(hosts->by_name, name, named);
         if (named == NULL) { /* of two hosts with one name the first counts */
             HASH_ADD_KEYPTR(hh, hosts->by_name, name, strlen(name), &hosts->named[i]);
@@ -92,6 +98,8 @@ static void empty(struct host_table *hosts)
 {
     for (int i = 0; i < hosts->n_hosts; i++) {
         dup_free(hosts->states[i].boot);
+        dup_free(hosts->states[i].topology_text);
+        arena_release(&hosts->states[i].arena);
     }
     free(hosts->states);
     HASH_CLEAR(hh, hosts->by_name);
@@ -160,6 +168,37 @@ static void drop_known(struct host_table *hosts)
     hosts->n_unknown = n_unknown;
 }
 
+/* Of the text that the host has sent, what AFFINITY allows. */
+static void read_topology(struct host_table *hosts, int index, struct effects *effects)
+{
+    struct host_state *state = &hosts->states[index];
+    const struct site_host *host = &hosts->config[index];
+    struct err err;
+    arena_release(&state->arena);
+    arena_init_small(&state->arena);
+    state->has_topology = false;
+    if (!host->has_affinity || state->topology_text[0] == '\0') {
+        return;
+    }
+    if (cpu_topology_parse(&state->arena, state->topology_text, &state->topology,
+                           &err) != 0) {
+        effects_log(effects, LOG_LEVEL_WARNING,
+                    "host %s takes no jobs with affinity: %s", host->name, err.text);
+        return;
+    }
+    if (host->affinity_cpus != NULL) {
+        cpu_topology_keep(&state->arena, &state->topology, host->affinity_cpus);
+    }
+    state->has_topology = state->topology.n_units > 0;
+}
+
+const struct cpu_topology *host_table_topology(const struct host_table *hosts,
+                                               int index)
+{
+    const struct host_state *state = &hosts->states[index];
+    return state->has_topology ? &state->topology : NULL;
+}
+
 void host_table_change(struct host_table *hosts, const struct site_host *config,
                        int n_hosts, int *places, int64_t now_ms,
                        struct effects *effects)
@@ -179,6 +218,7 @@ void host_table_change(struct host_table *hosts, const struct site_host *config,
             struct host_state fresh = hosts->states[places[i]];
             hosts->states[places[i]] = before.states[i];
             before.states[i] = fresh;
+            read_topology(hosts, places[i], effects);
         } else if (before.states[i].n_cpus[NCPUS_PROCS] > 0) {
             struct row row = {.kind = ROW_CPUS};
             row.cpus.host = arena_str(&effects->arena, host->name);
@@ -440,6 +480,8 @@ int host_table_hello(struct host_table *hosts, const struct peer *from,
     state->is_away = false;
     state->hello_ms = state->heard_ms = now_ms;
     dup_set_text(&state->boot, msg->host_hello.boot_id);
+    dup_set_text(&state->topology_text, msg->host_hello.topology);
+    read_topology(hosts, index, effects);
     return index;
 }
 

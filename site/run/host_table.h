@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/cpu.h"
 #include "model/effect.h"
 #include "model/row.h"
 
@@ -69,6 +70,10 @@ bool host_table_is_ready(const struct host_table *hosts, int index);
 bool host_table_is_awaiting(const struct host_table *hosts);
 /* The last such host that is not configured; NULL: none. */
 const char *host_table_unknown(const struct host_table *hosts);
+/* Its processors for jobs with affinity, as HELLO has them and AFFINITY of section Host
+ * allows; NULL: it takes no such jobs. */
+const struct cpu_topology *host_table_topology(const struct host_table *hosts,
+                                               int index);
 /* Runs may be started there: it is ready, and no other host is awaited. */
 bool host_table_is_usable(const struct host_table *hosts, int index);
 bool host_table_is_away(const struct host_table *hosts, int index);

@@ -23,6 +23,7 @@ struct run_table {
     const struct host_table *hosts;
     struct run **runs;
     int count, capacity, n_forgotten;
+    int n_bound;             /* runs with a binding, forgotten ones included */
     struct host_use *uses;   /* by host */
     struct run **first_runs; /* by host + 1: first those without one */
 };
@@ -70,6 +71,7 @@ static void run_free(struct run *run)
     dup_free(run->exit.text);
     dup_free(run->boot);
     dup_free(run->orphan_lease);
+    dup_free(run->binding);
     free(run);
 }
 
@@ -112,6 +114,46 @@ static void add_use(struct run_table *table, const struct run *run, int sign)
                      : is_own ? &use->own
                               : &use->consumers;
         *count += sign * run->hosts[i].n_slots;
+    }
+}
+
+/* The processors of one run, on the hosts whose topology is there. */
+static void add_bound(const struct run_table *table, const struct run *run,
+                      struct arena *arena, struct affinity_use **uses,
+                      struct affinity_host *hosts)
+{
+    struct cpu_binding binding;
+    struct err err;
+    if (cpu_binding_parse(arena, run->binding, &binding, &err) != 0) {
+        return; /* of a journal that was edited by hand: as without affinity */
+    }
+    const struct affinity_request request = affinity_of_binding(&binding);
+    for (int i = 0; i < binding.n_hosts; i++) {
+        int host = host_table_find(table->hosts, binding.hosts[i].host);
+        if (host < 0 || hosts[host].topology == NULL) {
+            continue;
+        }
+        if (uses[host] == NULL) {
+            hosts[host].use = uses[host] = arena_alloc(arena, 1, sizeof(*uses[host]));
+        }
+        for (int k = 0; k < binding.hosts[i].n_tasks; k++) {
+            affinity_take(hosts[host].topology, &request, &binding.hosts[i].tasks[k],
+                          uses[host]);
+        }
+    }
+}
+
+void run_table_bound(const struct run_table *table, struct arena *arena,
+                     struct affinity_host *hosts)
+{
+    struct affinity_use **uses =
+        arena_alloc(arena, (size_t)host_table_count(table->hosts), sizeof(*uses));
+    for (int i = 0; i < table->count && table->n_bound > 0; i++) {
+        const struct run *run = table->runs[i];
+        if (run->binding[0] != '\0' && !run->is_forgotten &&
+            run->record != RUN_RECORD_ENDED) {
+            add_bound(table, run, arena, uses, hosts);
+        }
     }
 }
 
@@ -319,6 +361,8 @@ static struct run *insert(struct run_table *table, const struct row_run *row,
     add_to_host(table, run);
     run->boot = dup_text("");
     run->orphan_lease = dup_text("");
+    run->binding = dup_text(row->binding);
+    table->n_bound += run->binding[0] != '\0';
     run->record = row->record;
     set_exit(run, &row->exit);
     if (run->record != RUN_RECORD_ENDED) {
@@ -379,6 +423,7 @@ static void store(const struct run *run, bool with_spec, struct effects *effects
                 .token = run->token,
                 .priority = run->priority,
                 .end_by_ms = run->end_by_ms,
+                .binding = run->binding,
                 .control = run->control,
                 .exit = run->exit,
                 .use = run->use,
@@ -471,6 +516,7 @@ void run_table_sweep(struct run_table *table)
     for (int i = 0; i < table->count; i++) {
         if (table->runs[i]->is_forgotten) {
             remove_from_host(table, table->runs[i]);
+            table->n_bound -= table->runs[i]->binding[0] != '\0';
             run_free(table->runs[i]);
         } else {
             table->runs[kept++] = table->runs[i];

@@ -13,6 +13,7 @@
 
 #include "base/resend.h"
 #include "model/effect.h"
+#include "sched/affinity/affinity.h"
 #include "site/job/submission.h"
 #include "site/run/host_table.h"
 
@@ -40,6 +41,7 @@ struct run {
     int priority;         /* of the queue of its job */
     int64_t end_by_ms;    /* its job must end by then; 0: no such time */
     struct run_use use;   /* of a leased run, as stored last */
+    char *binding;        /* its processors (model/cpu.h); "": any */
 
     /* Not stored. */
     int host; /* index of the executing host; -1: not configured any more */
@@ -127,6 +129,10 @@ void run_table_used_slots(const struct run_table *table, int host, int *own,
 /* The same for suspended runs. */
 void run_table_suspended_slots(const struct run_table *table, int host, int *own,
                                int *consumers);
+/* What runs that have not ended use of hosts whose topology is there: sets `use` of
+ * each of these, in the arena. Suspended runs keep their processors. */
+void run_table_bound(const struct run_table *table, struct arena *arena,
+                     struct affinity_host *hosts);
 /* A run uses the host exclusively. */
 bool run_table_is_used_exclusively(const struct run_table *table, int host);
 /* An exclusive run of this site's own jobs is suspended there and has yielded. */

@@ -36,6 +36,7 @@ static void send_start(const struct runs *runs, const struct run *run, int64_t n
         .account = runs_account_of(runs, run, now_ms, effects),
         .terminate_ms = runs->setting.terminate_ms,
         .end_within_ms = msg_end_within_ms(run->end_by_ms, now_ms),
+        .binding = run->binding,
     };
     host_table_send(runs->hosts, run->host, &msg, effects);
 }

@@ -33,7 +33,8 @@ bool runs_orphan_is_kept(const struct runs *runs, const struct msg_run_state *st
 
 static struct run *add_orphan(struct runs *runs, const struct run_id *id,
                               const char *job, const struct host_slots *hosts,
-                              int n_hosts, const struct job_spec *spec, int64_t now_ms)
+                              int n_hosts, const struct job_spec *spec,
+                              const char *binding, int64_t now_ms)
 {
     const struct row_run row = {
         .run = *id,
@@ -44,6 +45,7 @@ static struct run *add_orphan(struct runs *runs, const struct run_id *id,
         .n_hosts = n_hosts,
         .spec = spec,
         .exit = {.text = ""},
+        .binding = binding,
     };
     struct run *run = run_table_put(runs->table, &row, NULL);
     run->is_orphan = true;
@@ -101,7 +103,7 @@ void runs_orphan_found(struct runs *runs, int host, const struct msg_run_start *
         return;
     }
     known = add_orphan(runs, &start->run, start->job, start->hosts, start->n_hosts,
-                       &start->spec, now_ms);
+                       &start->spec, start->binding, now_ms);
     known->is_given_up = !is_lost;
     dup_set_text(&known->orphan_lease, start->lease);
     if (is_lost) {
@@ -119,7 +121,7 @@ struct run *runs_orphan_add_unknown(struct runs *runs, int host,
 {
     const struct host_slots all = {host_table_name(runs->hosts, host),
                                    host_table_max(runs->hosts, host)};
-    return add_orphan(runs, &state->run, "", &all, 1, NULL, now_ms);
+    return add_orphan(runs, &state->run, "", &all, 1, NULL, "", now_ms);
 }
 
 /* A consumer that still asks for it has its end, and does not start the job again

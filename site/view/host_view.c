@@ -29,7 +29,8 @@ static void count_borrowed(struct site_view *view, struct slot_counts *slots)
 
 static struct value *own_row(struct site_view *view, struct arena *arena, int index,
                              const char *status, const struct slot_counts *slots,
-                             const struct rusage_totals *seen)
+                             const struct rusage_totals *seen,
+                             const struct affinity_host *affinity)
 {
     const struct site_host *host = &view->config->hosts[index];
     const struct slot_count *counts = slot_counts_find(slots, host->name, "");
@@ -46,6 +47,7 @@ static struct value *own_row(struct site_view *view, struct arena *arena, int in
     load_view_add_resources(view, arena, row, index,
                             host_resources_architecture(view->host_resources, index));
     rusage_view_add_host(arena, row, seen, index);
+    affinity_view_add_host(arena, row, affinity != NULL ? &affinity[index] : NULL);
     return row;
 }
 
@@ -72,6 +74,7 @@ static struct value *borrowed_row(struct site_view *view, struct arena *arena,
         view, arena, row,
         host_resources_find_borrowed(view->host_resources, host->name), NULL);
     rusage_view_add_host(arena, row, seen, place);
+    affinity_view_add_host(arena, row, NULL);
     return row;
 }
 
@@ -79,7 +82,8 @@ static void add_host(struct site_view *view, struct page *page,
                      const struct msg_query *query, uint64_t number, int place,
                      const char *status, const struct slot_counts *own,
                      const struct slot_counts *borrowed,
-                     const struct rusage_totals *seen)
+                     const struct rusage_totals *seen,
+                     const struct affinity_host *affinity)
 {
     int n_own = host_table_count(view->hosts);
     struct consumer_host host = {.name = ""};
@@ -90,10 +94,11 @@ static void add_host(struct site_view *view, struct page *page,
     if (!page_is_named(name, query->name) || !page_wants(page, number)) {
         return;
     }
-    page_add_number(page, number,
-                    place < n_own ? own_row(view, page->arena, place, status, own, seen)
-                                  : borrowed_row(view, page->arena, &host, status,
-                                                 borrowed, seen, place));
+    page_add_number(
+        page, number,
+        place < n_own
+            ? own_row(view, page->arena, place, status, own, seen, affinity)
+            : borrowed_row(view, page->arena, &host, status, borrowed, seen, place));
 }
 
 void host_view_list(struct site_view *view, struct page *page,
@@ -127,8 +132,10 @@ void host_view_list(struct site_view *view, struct page *page,
         host_status_list(view->host_status, arena, view->local_ms);
     struct rusage_totals seen;
     rusage_pass_totals(rusage_view_left(view, arena), false, &seen);
+    const struct affinity_host *affinity =
+        capacity_affinity(view->capacity, arena, n_own);
     for (int i = 0; i < n_places && !page->is_full; i++) {
         add_host(view, page, query, (uint64_t)i + 1, places[i], statuses[places[i]],
-                 &own, &borrowed, &seen);
+                 &own, &borrowed, &seen, affinity);
     }
 }

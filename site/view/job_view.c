@@ -412,6 +412,9 @@ static struct value *job_row(struct site_view *view, struct arena *arena,
     if (unmet != NULL) {
         value_add(arena, row, "unmet", unmet);
     }
+    if (is_asked) {
+        affinity_view_add_job(view, arena, row, job);
+    }
     add_waiting(view, arena, row, job);
     config_view_add_job_rules(arena, row, view->config, job, is_asked);
     return row;

@@ -224,8 +224,8 @@ int load_view_select(struct site_view *view, struct arena *arena,
     if (query->res_req != NULL && query->res_req[0] != '\0') {
         struct rusage_pass *left = rusage_pass_new(view->rusage_sources, arena, hosts,
                                                    n_hosts, view->event_ms);
-        struct resreq_match *match = resreq_match_new(view->resreq_cache, arena, hosts,
-                                                      n_hosts, left, view->local_ms);
+        struct resreq_match *match = resreq_match_new(
+            view->resreq_cache, arena, hosts, n_hosts, left, NULL, view->local_ms);
         code = resreq_match_select(
             match, query->kind == QUERY_LOAD ? RESREQ_MATCH_LOAD : RESREQ_MATCH_HOSTS,
             query->res_req, &filter, err);

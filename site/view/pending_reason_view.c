@@ -218,7 +218,7 @@ static void list_hosts(struct matching *matching, const struct job *job)
                         matching->n_hosts, view->event_ms);
     matching->match =
         resreq_match_new(view->resreq_cache, matching->arena, matching->hosts,
-                         matching->n_hosts, left, view->local_ms);
+                         matching->n_hosts, left, NULL, view->local_ms);
     resreq_match_set_class(matching->match,
                            resreq_match_find(matching->match, job->queue, job->spec));
 }

@@ -14,6 +14,7 @@
 #include "sched/resource/resource.h"
 #include "site/view/site_view.h"
 
+struct affinity_host;
 struct reservation_config;
 struct job;
 struct page;
@@ -44,6 +45,13 @@ void reservation_view_add_queue(struct arena *arena, struct value *row,
                                 const struct reservation_config *reserve);
 int64_t reservation_view_account_slots(struct site_view *view,
                                        const struct fairshare_tree *tree, int account);
+/* The processors that a running job has, as text and task by task (affinity). */
+void affinity_view_add_job(struct site_view *view, struct arena *arena,
+                           struct value *row, const struct job *job);
+/* The processors that jobs with affinity may have on a host, and those that they have;
+ * NULL: it is not this site's. */
+void affinity_view_add_host(struct arena *arena, struct value *row,
+                            const struct affinity_host *host);
 /* `jobs`, by id. A job that is asked for by id or name is shown after its end too. */
 void job_view_list(struct site_view *view, struct page *page,
                    const struct msg_query *query);

@@ -64,7 +64,7 @@ def test_a_bad_string_is_refused_with_its_place():
             ("hname!=''", "Error in select section: Error near \"hname\" : missing value. "
              "Job not submitted.", 0),
             ("linux:fast", "Error near \":\" : syntax error. Job not submitted.", 5),
-            ("mem>5 affinity[core(1)]", "not supported yet. Job not submitted.", 6),
+            ("mem>5 cu[excl]", "Job not submitted.", 6),
             ("order[type]", "Error in order section", 6),
         ]
         for string, sentence, column in cases:

@@ -240,6 +240,38 @@ static void test_counted_slots(void **state)
     }
 }
 
+/* LSF's forms, with and without parentheses; N by default. */
+static void test_affinity(void **state)
+{
+    static const struct {
+        const char *cell, *cpus; /* "all", "none", a list, or NULL: an error */
+    } rows[] = {
+        {"Y", "all"},    {"(y)", "all"},       {"N", "none"}, {"()", "none"},
+        {"-", "none"},   {"(0,2-5)", "0,2-5"}, {"3", "3"},    {"(7 0, 2-4)", "0,2-4,7"},
+        {"(yes)", NULL}, {"(5-2)", NULL},      {"(,)", NULL}, {"(2048)", NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct world world;
+        char text[512], got[CPU_LIST_SIZE] = "none";
+        snprintf(text, sizeof(text),
+                 SITE QUEUE "Begin Host\nHOST_NAME MXJ AFFINITY\nn1 4 %s\nEnd Host\n",
+                 rows[i].cell);
+        read_text(&world, text);
+        const struct site_host *host = &world.setup.config.hosts[0];
+        assert_int_equal(world.conf.n_errors, rows[i].cpus == NULL ? 1 : 0);
+        if (host->affinity_cpus != NULL) {
+            cpu_set_format(host->affinity_cpus, got);
+        } else if (host->has_affinity) {
+            snprintf(got, sizeof(got), "all");
+        }
+        if (rows[i].cpus != NULL) {
+            assert_string_equal(got, rows[i].cpus);
+        }
+        arena_release(&world.arena);
+    }
+}
+
 /* One key for all, or one for each in their order. */
 static void test_brokers(void **state)
 {
@@ -609,12 +641,12 @@ static void test_res_select(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole),        cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_merged_rows),  cmocka_unit_test(test_counted_slots),
-        cmocka_unit_test(test_brokers),      cmocka_unit_test(test_complaints),
-        cmocka_unit_test(test_units),        cmocka_unit_test(test_res_select),
-        cmocka_unit_test(test_slurm_borrow), cmocka_unit_test(test_lease_user),
-        cmocka_unit_test(test_thresholds),
+        cmocka_unit_test(test_whole),       cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_merged_rows), cmocka_unit_test(test_counted_slots),
+        cmocka_unit_test(test_affinity),    cmocka_unit_test(test_brokers),
+        cmocka_unit_test(test_complaints),  cmocka_unit_test(test_units),
+        cmocka_unit_test(test_res_select),  cmocka_unit_test(test_slurm_borrow),
+        cmocka_unit_test(test_lease_user),  cmocka_unit_test(test_thresholds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -90,7 +90,7 @@ static void look_init(struct look *look, const struct site *site,
     look->left = rusage_pass_new(&site->rusage_sources, &look->arena, look->hosts,
                                  look->n_hosts, site->now_ms);
     look->match = resreq_match_new(cache, &look->arena, look->hosts, look->n_hosts,
-                                   look->left, site->now_ms);
+                                   look->left, NULL, site->now_ms);
 }
 
 static const struct place_filter *look_up(struct look *look, const char *requirement)
