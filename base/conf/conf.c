@@ -3,6 +3,7 @@
  * file looks up cells and parses values. */
 #include "base/conf/conf.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 
 #include "base/bounds.h"
 #include "base/conf/conf_keys.h"
+#include "base/fnv1a.h"
 
 /* Bytes of a value that a diagnostic repeats. */
 enum { SHOWN_MAX = 60 };
@@ -19,10 +21,23 @@ enum { SHOWN_MAX = 60 };
  * line. */
 enum { DIAGS_MAX = 1000 };
 
+/* The sections of one name: a file may have tens of thousands of them. */
+struct conf_name {
+    struct conf_section *first, *last;
+    struct conf_name *next; /* in its bucket */
+};
+
+enum { BUCKETS = 256 };
+
+struct conf_names {
+    struct conf_name *buckets[BUCKETS];
+};
+
 void conf_init(struct conf *conf, struct arena *arena)
 {
     memset(conf, 0, sizeof(*conf));
     conf->arena = arena;
+    conf->names = arena_alloc(arena, 1, sizeof(*conf->names));
     conf->keys_outside = conf_keys_of("");
 }
 
@@ -75,14 +90,51 @@ void conf_complain(struct conf *conf, enum conf_severity severity,
 
 /* ------------------------------------------------------------ looking up */
 
+static size_t bucket_of(const char *name)
+{
+    uint64_t hash = FNV1A_START;
+    for (; *name != '\0'; name++) {
+        char lower = (char)tolower((unsigned char)*name);
+        hash = fnv1a(hash, &lower, 1);
+    }
+    return (size_t)(hash % BUCKETS);
+}
+
+static struct conf_name *find_name(const struct conf *conf, const char *name)
+{
+    struct conf_name *at = conf->names->buckets[bucket_of(name)];
+    while (at != NULL && strcasecmp(at->first->name, name) != 0) {
+        at = at->next;
+    }
+    return at;
+}
+
+void conf_append(struct conf *conf, struct conf_section *section)
+{
+    struct conf_name *name = find_name(conf, section->name);
+    if (name != NULL) {
+        name->last->next_of_name = section;
+    } else {
+        struct conf_name **bucket = &conf->names->buckets[bucket_of(section->name)];
+        name = arena_alloc(conf->arena, 1, sizeof(*name));
+        name->first = section;
+        name->next = *bucket;
+        *bucket = name;
+    }
+    name->last = section;
+    if (conf->last != NULL) {
+        conf->last->next = section;
+    } else {
+        conf->first = section;
+    }
+    conf->last = section;
+}
+
 const struct conf_section *conf_next(const struct conf *conf, const char *name,
                                      const struct conf_section *after)
 {
-    const struct conf_section *section = after != NULL ? after->next : conf->first;
-    while (section != NULL && strcasecmp(section->name, name) != 0) {
-        section = section->next;
-    }
-    return section;
+    const struct conf_name *of = after == NULL ? find_name(conf, name) : NULL;
+    return after != NULL ? after->next_of_name : of != NULL ? of->first : NULL;
 }
 
 bool conf_next_row(const struct conf *conf, const char *name, struct conf_place *at)

@@ -55,7 +55,7 @@ struct conf_section {
     int n_columns;
     struct conf_row *rows; /* exactly one if !is_table */
     int n_rows;
-    struct conf_section *next;
+    struct conf_section *next, *next_of_name;
 };
 
 /* The place of a value: a row of a section. */
@@ -100,6 +100,7 @@ struct conf {
     conf_include_fn include; /* NULL: #INCLUDE is an error */
     struct conf_condition *conditions;
     const struct conf_key *keys_outside; /* of lines outside sections */
+    struct conf_names *names;            /* of conf.c: the sections of each name */
     struct conf_section *first, *last; /* in the order read; lines outside sections form
                                           sections named "", one per file */
     struct conf_diag *diags, *last_diag; /* in the order found */
@@ -134,7 +135,11 @@ void conf_complain(struct conf *conf, enum conf_severity severity,
     conf_complain(conf, severity, (at)->section, (at)->row, conf_cell((at)->row, key), \
                   __VA_ARGS__)
 
-/* The next section of that name after `after` (NULL: from the start), or NULL. */
+/* Puts a section behind all others, once it has its name. */
+void conf_append(struct conf *conf, struct conf_section *section);
+
+/* The next section of that name after `after`, which has it too (NULL: from the start),
+ * or NULL. */
 const struct conf_section *conf_next(const struct conf *conf, const char *name,
                                      const struct conf_section *after);
 

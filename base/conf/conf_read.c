@@ -123,12 +123,7 @@ static struct conf_section *add_section(struct reader *reader, const char *name)
     section->name = section->keys != NULL ? section->keys->section : name;
     section->file = reader->lines.file;
     section->line = reader->lines.text_line;
-    if (reader->conf->last != NULL) {
-        reader->conf->last->next = section;
-    } else {
-        reader->conf->first = section;
-    }
-    reader->conf->last = section;
+    conf_append(reader->conf, section);
     return section;
 }
 

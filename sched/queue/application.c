@@ -32,15 +32,15 @@ static const char *read_name(struct conf *conf, const struct conf_place *at,
     if (conf_parse_name(name, NULL) != 0) {
         return NULL; /* conf_check has reported it */
     }
+    if (n_known == APPLICATIONS_MAX) {
+        CONF_COMPLAIN(conf, CONF_ERROR, at, "NAME",
+                      "too many applications, expected at most %d", APPLICATIONS_MAX);
+        return NULL;
+    }
     if (application_find(known, n_known, name) != NULL) {
         CONF_COMPLAIN(conf, CONF_ERROR, at, "NAME",
                       "application \"%s\" is defined twice, expected another name",
                       name);
-        return NULL;
-    }
-    if (n_known == APPLICATIONS_MAX) {
-        CONF_COMPLAIN(conf, CONF_ERROR, at, "NAME",
-                      "too many applications, expected at most %d", APPLICATIONS_MAX);
         return NULL;
     }
     return name;

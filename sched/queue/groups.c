@@ -8,21 +8,31 @@
 #include <string.h>
 #include <strings.h>
 
+/* The table of drafts lives in the arena of the configuration: nothing of it is freed.
+ */
+#define uthash_fatal(message) abort()
+#define uthash_malloc(size) arena_alloc(reader->conf->arena, size, 1)
+#define uthash_free(memory, size) (void)(memory)
+#include <uthash.h>
+
 /* State while one kind of group is read. */
 struct draft {
     struct name_group group;
     struct conf_place at;
     const char *key; /* of its members */
     enum { DRAFT_UNREAD, DRAFT_BEGUN, DRAFT_READ } state;
+    UT_hash_handle hh; /* by name */
 };
 
 struct reader {
     struct conf *conf;
-    struct draft *drafts;
+    struct draft *drafts, *by_name;
     int n_drafts;
-    const struct groups *groups; /* own hosts; NULL for users */
-    const char *key;             /* of the list that is being read */
-    bool has_levels;             /* words may end in [full] or [usershares] */
+    const struct groups *resolved; /* instead of drafts: all groups ... */
+    bool of_hosts;                 /* ... of hosts; else of users */
+    const struct groups *groups;   /* own hosts; NULL for users */
+    const char *key;               /* of the list that is being read */
+    bool has_levels;               /* words may end in [full] or [usershares] */
 };
 
 #define COMPLAIN(reader, at, ...)                                                      \
@@ -138,15 +148,18 @@ static struct name_set read_word(struct reader *reader, const struct conf_place 
     if (strcasecmp(word, "all") == 0) {
         return (struct name_set){.is_all = true};
     }
-    for (int i = 0; i < reader->n_drafts; i++) {
-        if (strcmp(reader->drafts[i].group.name, word) != 0) {
-            continue;
-        }
-        if (reader->drafts[i].state == DRAFT_BEGUN) {
-            COMPLAIN(reader, at, "group \"%s\" is a member of itself", word);
-            return none;
-        }
-        return resolve(reader, &reader->drafts[i]);
+    struct draft *draft = NULL;
+    const struct name_group *group = reader->resolved == NULL ? NULL
+                                     : reader->of_hosts
+                                         ? groups_find_hosts(reader->resolved, word)
+                                         : groups_find_users(reader->resolved, word);
+    HASH_FIND_STR(reader->by_name, word, draft);
+    if (draft != NULL && draft->state == DRAFT_BEGUN) {
+        COMPLAIN(reader, at, "group \"%s\" is a member of itself", word);
+        return none;
+    }
+    if (group != NULL || draft != NULL) {
+        return group != NULL ? group->members : resolve(reader, draft);
     }
     if (reader->groups != NULL && strchr(word, '@') == NULL &&
         !is_own_host(reader->groups, word)) {
@@ -222,17 +235,36 @@ static void add_draft(struct reader *reader, const struct section *section,
                  name == NULL ? section->group : section->members);
         return;
     }
-    for (int i = 0; i < reader->n_drafts; i++) {
-        if (strcmp(reader->drafts[i].group.name, name) == 0) {
-            COMPLAIN(reader, at, "group \"%s\" appears twice", name);
-            return;
-        }
+    struct draft *draft;
+    HASH_FIND_STR(reader->by_name, name, draft);
+    if (draft != NULL) {
+        COMPLAIN(reader, at, "group \"%s\" appears twice", name);
+        return;
     }
-    struct draft *draft = &reader->drafts[reader->n_drafts++];
+    draft = &reader->drafts[reader->n_drafts++];
     draft->group.name = name;
     draft->group.type = section->has_type ? conf_text(at->row, "TYPE", "") : NULL;
     draft->key = section->members;
     draft->at = *at;
+    HASH_ADD_KEYPTR(hh, reader->by_name, name, strlen(name), draft);
+}
+
+static int by_group(const void *left, const void *right)
+{
+    const struct name_group *const *a = left, *const *b = right;
+    return strcmp((*a)->name, (*b)->name); /* no two have one name */
+}
+
+static const struct name_group *const *
+list_by_name(struct arena *arena, const struct name_group *groups, int n_groups)
+{
+    const struct name_group **list =
+        arena_alloc(arena, (size_t)n_groups + 1, sizeof(*list));
+    for (int i = 0; i < n_groups; i++) {
+        list[i] = &groups[i];
+    }
+    qsort(list, (size_t)n_groups, sizeof(*list), by_group);
+    return list;
 }
 
 static void read_sections(struct reader *reader, const struct section *sections,
@@ -259,36 +291,22 @@ static void read_sections(struct reader *reader, const struct section *sections,
     *n_groups = reader->n_drafts;
 }
 
-/* Reads a list when all groups have been resolved. */
-static struct name_set read_resolved(struct reader *reader,
-                                     const struct name_group *groups, int n_groups,
-                                     const struct conf_place *at)
-{
-    struct arena *arena = reader->conf->arena;
-    reader->n_drafts = n_groups;
-    reader->drafts = arena_alloc(arena, (size_t)n_groups, sizeof(*reader->drafts));
-    for (int i = 0; i < n_groups; i++) {
-        reader->drafts[i] = (struct draft){.group = groups[i], .state = DRAFT_READ};
-    }
-    return read_list(reader, at);
-}
-
 /* GROUP_ADMIN of the groups of a section. */
 static void read_admins(struct conf *conf, const char *section,
-                        const struct groups *groups, struct name_group *all,
-                        int n_groups)
+                        const struct groups *groups, bool of_hosts,
+                        struct name_group *all)
 {
     struct conf_place at = {0};
     while (conf_next_row(conf, section, &at)) {
         const char *name = conf_text(at.row, "GROUP_NAME", "");
-        for (int i = 0; i < n_groups; i++) {
-            if (strcmp(all[i].name, name) == 0 &&
-                conf_text(at.row, "GROUP_ADMIN", NULL) != NULL) {
-                struct reader reader = {
-                    .conf = conf, .key = "GROUP_ADMIN", .has_levels = true};
-                all[i].admins =
-                    read_resolved(&reader, groups->users, groups->n_users, &at);
-            }
+        const struct name_group *group = of_hosts ? groups_find_hosts(groups, name)
+                                                  : groups_find_users(groups, name);
+        if (group != NULL && conf_text(at.row, "GROUP_ADMIN", NULL) != NULL) {
+            struct reader reader = {.conf = conf,
+                                    .resolved = groups,
+                                    .key = "GROUP_ADMIN",
+                                    .has_levels = true};
+            all[group - all].admins = read_list(&reader, &at);
         }
     }
 }
@@ -313,11 +331,13 @@ void groups_read(struct conf *conf, const char *const *hosts, int n_hosts,
     struct name_group *user_groups, *host_groups;
     read_sections(&users, of_users, 1, &user_groups, &groups->n_users);
     groups->users = user_groups;
+    groups->users_by_name = list_by_name(conf->arena, user_groups, groups->n_users);
     struct reader reader = {.conf = conf, .groups = groups};
     read_sections(&reader, of_hosts, 2, &host_groups, &groups->n_hosts);
     groups->hosts = host_groups;
-    read_admins(conf, "UserGroup", groups, user_groups, groups->n_users);
-    read_admins(conf, "HostGroup", groups, host_groups, groups->n_hosts);
+    groups->hosts_by_name = list_by_name(conf->arena, host_groups, groups->n_hosts);
+    read_admins(conf, "UserGroup", groups, false, user_groups);
+    read_admins(conf, "HostGroup", groups, true, host_groups);
 }
 
 bool groups_is_admin(const struct name_group *groups, int n_groups, const char *group,
@@ -333,39 +353,43 @@ bool groups_is_admin(const struct name_group *groups, int n_groups, const char *
     return false;
 }
 
-static const struct name_group *find(const struct name_group *groups, int n_groups,
-                                     const char *name)
+static const struct name_group *find(const struct name_group *const *by_name,
+                                     int n_groups, const char *name)
 {
-    for (int i = 0; i < n_groups; i++) {
-        if (strcmp(groups[i].name, name) == 0) {
-            return &groups[i];
-        }
-    }
-    return NULL;
+    const struct name_group key = {.name = name}, *wanted = &key;
+    const struct name_group *const *found =
+        n_groups == 0
+            ? NULL
+            : bsearch(&wanted, by_name, (size_t)n_groups, sizeof(*by_name), by_group);
+    return found != NULL ? *found : NULL;
 }
 
 const struct name_group *groups_find_users(const struct groups *groups,
                                            const char *name)
 {
-    return find(groups->users, groups->n_users, name);
+    return find(groups->users_by_name, groups->n_users, name);
 }
 
 const struct name_group *groups_find_hosts(const struct groups *groups,
                                            const char *name)
 {
-    return find(groups->hosts, groups->n_hosts, name);
+    return find(groups->hosts_by_name, groups->n_hosts, name);
 }
 
 struct name_set groups_read_users(struct conf *conf, const struct groups *groups,
                                   const struct conf_place *at, const char *key)
 {
-    struct reader reader = {.conf = conf, .key = key};
-    return read_resolved(&reader, groups->users, groups->n_users, at);
+    struct reader reader = {.conf = conf, .resolved = groups, .key = key};
+    return read_list(&reader, at);
 }
 
 struct name_set groups_read_hosts(struct conf *conf, const struct groups *groups,
                                   const struct conf_place *at, const char *key)
 {
-    struct reader reader = {.conf = conf, .groups = groups, .key = key};
-    return read_resolved(&reader, groups->hosts, groups->n_hosts, at);
+    struct reader reader = {.conf = conf,
+                            .groups = groups,
+                            .resolved = groups,
+                            .of_hosts = true,
+                            .key = key};
+    return read_list(&reader, at);
 }

@@ -41,6 +41,7 @@ struct name_group {
 
 struct groups {
     const struct name_group *users, *hosts; /* file order; compute units last */
+    const struct name_group *const *users_by_name, *const *hosts_by_name; /* sorted */
     int n_users, n_hosts;
     const char *const *own_hosts; /* all own hosts, sorted */
     int n_own_hosts;

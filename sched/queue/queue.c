@@ -239,17 +239,17 @@ static const char *read_name(struct reader *reader, const struct queue_config *q
     if (conf_parse_name(name, &err) != 0) {
         return NULL; /* conf_check has reported it */
     }
+    if (n_queues == QUEUES_MAX) {
+        COMPLAIN(reader, "QUEUE_NAME", "too many queues, expected at most %d",
+                 QUEUES_MAX);
+        return NULL;
+    }
     for (int i = 0; i < n_queues; i++) {
         if (strcmp(queues[i].name, name) == 0) {
             COMPLAIN(reader, "QUEUE_NAME",
                      "queue \"%s\" is defined twice, expected another name", name);
             return NULL;
         }
-    }
-    if (n_queues == QUEUES_MAX) {
-        COMPLAIN(reader, "QUEUE_NAME", "too many queues, expected at most %d",
-                 QUEUES_MAX);
-        return NULL;
     }
     return name;
 }

@@ -17,7 +17,9 @@ static const char *const pair_names[] = {"n1", "n2"};
 static const struct name_group host_groups[] = {
     {.name = "pair", .members = {.names = pair_names, .n_names = 2}},
 };
-static const struct groups groups = {.hosts = host_groups, .n_hosts = 1};
+static const struct name_group *const by_name[] = {&host_groups[0]};
+static const struct groups groups = {
+    .hosts = host_groups, .hosts_by_name = by_name, .n_hosts = 1};
 
 static int read_list(struct arena *arena, const char *text, struct host_list *list,
                      struct err *err)

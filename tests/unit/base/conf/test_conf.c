@@ -125,6 +125,23 @@ static void sections_come_in_their_order(void **state)
     assert_string_equal(diagnostics_text(), "");
 }
 
+/* Also of names that no table has, however they are written. */
+static void sections_of_a_name_are_found(void **state)
+{
+    const char *found = "";
+    struct conf_place at = {0};
+    assert_null(conf_next(&conf, "Odd", NULL));
+    read_text("Begin Odd\nX = a\nEnd Odd\nBegin Limit\nSLOTS = 1\nEnd Limit\n"
+              "Begin ODD\nX = b\nEnd ODD\n");
+    read_text("Begin Host\nEnd Host\nBegin odd\nX = c\nEnd odd\n");
+    while (conf_next_row(&conf, "oDD", &at)) {
+        found = arena_printf(&arena, "%s%s", found, conf_text(at.row, "X", "?"));
+    }
+    assert_string_equal(found, "abc");
+    assert_int_equal(conf_count_rows(&conf, "limit"), 1);
+    assert_int_equal(conf_count_rows(&conf, "Queue"), 0);
+}
+
 /* One line in a keyed section: what value does it give? */
 static const struct {
     const char *line;
@@ -572,6 +589,7 @@ int main(void)
         TEST(keyed_sections_are_one_row),
         TEST(tables_have_a_heading),
         TEST(sections_come_in_their_order),
+        TEST(sections_of_a_name_are_found),
         TEST(values_are_as_written),
         TEST(wrong_syntax_is_told_by_line),
         TEST(a_file_may_end_in_the_middle),
