@@ -159,7 +159,8 @@ static const char *span_name(struct arena *arena,
         text = arena_printf(arena, "span[block=%d]", span->n_span);
         break;
     case PLACE_SPAN_STRIPE:
-        text = "span[stripe]";
+        text = span->n_span > 0 ? arena_printf(arena, "span[stripe=%d]", span->n_span)
+                                : "span[stripe]";
         break;
     case PLACE_SPAN_NONE:
         break;

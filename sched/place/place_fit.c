@@ -154,7 +154,8 @@ static void explain_lack(const struct place_pass *pass, struct candidates *view,
             &pass->snapshot->supply->resources[ask->resource];
         verdict->resource = resource->name;
         verdict->limit = resource->limit;
-        verdict->need_milli = ask->milli;
+        verdict->need_milli =
+            ask->threshold_milli > ask->milli ? ask->threshold_milli : ask->milli;
         verdict->is_per_slot = ask->scope == RESREQ_SCOPE_SLOT;
         verdict->n_of_resource = item == lack->item ? lack->n_of_item : 0;
     }

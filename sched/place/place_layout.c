@@ -6,6 +6,8 @@
  * goes to one host. If no host has room for the rest, all tiles are taken already. */
 #include "sched/place/place_layout.h"
 
+#include <limits.h>
+
 /* ---------------------------------------------------------------- pieces */
 
 static void add_slots(struct place_layout *layout, int at, int n_slots)
@@ -26,16 +28,21 @@ static void add_slots(struct place_layout *layout, int at, int n_slots)
 int place_layout_room(struct place_layout *layout, int at)
 {
     struct place_span_request *request = layout->request;
+    const struct place_span *span = layout->span;
+    bool is_bounded = span->kind == PLACE_SPAN_STRIPE && span->n_slots > 0;
     int piece = layout->piece_of[at], last = request->n_pieces - 1, room;
+    int most = is_bounded ? span->n_slots : INT_MAX;
     if (piece < 0) {
         room = request->room(request->arg, layout->hosts[at], request->pieces,
                              request->n_pieces);
+        room = room < most ? room : most;
         return room > 0 ? room : 0;
     }
     struct rusage_piece own = request->pieces[piece];
     request->pieces[piece] = request->pieces[last]; /* the others are the first ones */
     room = request->room(request->arg, layout->hosts[at], request->pieces, last);
     request->pieces[piece] = own;
+    room = room < most ? room : most;
     return room > own.n_slots ? room - own.n_slots : 0;
 }
 

@@ -10,6 +10,7 @@
  *             last ones, fewer than a block, on the first host with room for them
  *     NONE    along the order, on each as many as there are, or one at a time on each
  *             (is_balanced)
+ *     STRIPE  one at a time on each, up to a number on each
  *
  *     room in order: n1 3, n2 4, n3 5      -n 8               -n 9
  *     HOST                                 no host has room; the most is 5
@@ -66,7 +67,8 @@ enum place_span_kind {
     PLACE_SPAN_HOST,
     PLACE_SPAN_PTILE,
     PLACE_SPAN_BLOCK,
-    PLACE_SPAN_STRIPE, /* NONE, and balanced whatever the queue says */
+    PLACE_SPAN_STRIPE, /* NONE, balanced whatever the queue says, and with n_slots at
+                          most so many on each */
 };
 
 enum {
@@ -92,7 +94,7 @@ struct place_span_units {
 
 struct place_span {
     enum place_span_kind kind;
-    int n_slots;       /* of each tile or block */
+    int n_slots;       /* of each tile or block; of STRIPE the most on a host, 0: any */
     const int *ptiles; /* by host; 0: it takes none; NULL: n_slots on each */
     /* By host: its group, below n_same_groups; -1: it is in none and takes no slots. */
     const int *same[PLACE_SPAN_SAME_MAX];

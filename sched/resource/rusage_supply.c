@@ -68,12 +68,13 @@ static int64_t taken_elsewhere(const struct rusage_supply *supply,
     return n_times * item->milli;
 }
 
-/* True if the host has the amount once. */
+/* True if the host has the amount once, and its threshold is met. */
 static bool has_once(const struct rusage_supply *supply, const int64_t *left,
                      const struct rusage_item *item, int host)
 {
     int index = supply_of_host(supply, item, host);
-    return index >= 0 && left[index] >= item->milli;
+    return index >= 0 && left[index] >= item->milli &&
+           left[index] >= item->threshold_milli;
 }
 
 static int max_slots_of(const struct rusage_supply *supply, const int64_t *left,

@@ -45,6 +45,7 @@ struct rusage_item {
     int resource;            /* index of the resource */
     enum resreq_scope scope; /* never DEFAULT */
     int64_t milli;
+    int64_t threshold_milli; /* so much is left before the job takes any; 0: none */
 };
 
 struct place_filter;

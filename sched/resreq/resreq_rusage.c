@@ -234,7 +234,30 @@ static int take_resource(struct rusage_reader *reader, struct resreq_place name)
     return code;
 }
 
-/* NAME=VALUE; NAME may be duration or decay after the first resource. */
+/* Of the resource before it. */
+static int take_threshold(struct rusage_reader *reader, struct resreq_place name)
+{
+    struct resreq_words *words = &reader->words;
+    int64_t unused;
+    if (reader->is_record) { /* the job has begun */
+        return take_amount(reader, &unused);
+    }
+    struct draft *draft = &reader->drafts[reader->n_drafts - 1];
+    const struct resource *resource =
+        draft->item.id >= 0 ? resources_at(words->resources, draft->item.id) : NULL;
+    if (draft->item.threshold_milli != 0) {
+        return RESREQ_WORDS_FAIL(words, name, RESREQ_BAD_SYNTAX,
+                                 "a resource has one threshold");
+    }
+    if (resource != NULL && resource->is_increasing) {
+        return RESREQ_WORDS_FAIL(words, name, RESREQ_BAD_TYPE,
+                                 "a threshold is for resources that jobs use up; name "
+                                 "a load index in select");
+    }
+    return take_amount(reader, &draft->item.threshold_milli);
+}
+
+/* NAME=VALUE; NAME may be duration, decay or threshold after the first resource. */
 static int take_term(struct rusage_reader *reader, bool is_first)
 {
     struct resreq_words *words = &reader->words;
@@ -242,10 +265,11 @@ static int take_term(struct rusage_reader *reader, bool is_first)
     int code = resreq_words_name(words, &name, "RESOURCE=AMOUNT");
     bool is_duration = code == 0 && resreq_words_is(name, "duration");
     bool is_decay = code == 0 && resreq_words_is(name, "decay");
+    bool is_threshold = code == 0 && resreq_words_is(name, "threshold");
     if (code != 0) {
         return code;
     }
-    if (is_first && (is_duration || is_decay)) {
+    if (is_first && (is_duration || is_decay || is_threshold)) {
         return RESREQ_WORDS_FAIL(words, name, RESREQ_BAD_SYNTAX,
                                  "expected RESOURCE=AMOUNT first");
     }
@@ -253,9 +277,10 @@ static int take_term(struct rusage_reader *reader, bool is_first)
         return RESREQ_WORDS_FAIL(words, name, RESREQ_NO_VALUE,
                                  "expected RESOURCE=AMOUNT");
     }
-    return is_duration ? take_values(reader, take_duration, &reader->durations)
-           : is_decay  ? take_values(reader, take_decay, &reader->decays)
-                       : take_resource(reader, name);
+    return is_duration    ? take_values(reader, take_duration, &reader->durations)
+           : is_decay     ? take_values(reader, take_decay, &reader->decays)
+           : is_threshold ? take_threshold(reader, name)
+                          : take_resource(reader, name);
 }
 
 /* Checks that all phases but the last have a duration, and that amounts do not
@@ -406,6 +431,9 @@ static struct resreq_rusage_item join_items(struct arena *arena,
     const struct resreq_rusage_phase *from = &weak->phases[0];
     if (item.scope == RESREQ_SCOPE_DEFAULT) {
         item.scope = weak->scope;
+    }
+    if (item.threshold_milli == 0) {
+        item.threshold_milli = weak->threshold_milli;
     }
     if (strong->n_phases == 1 && weak->n_phases == 1 &&
         strong->phases[0].duration_ms == 0 && from->duration_ms > 0) {
@@ -631,6 +659,10 @@ static const char *item_text(struct arena *arena, const struct resources *resour
         text = arena_printf(arena, "%s%s%d*%d%s", text, i == 0 ? "/'" : " ",
                             item->pieces[i].host, item->pieces[i].n_slots,
                             i + 1 == item->n_pieces ? "'" : "");
+    }
+    if (item->threshold_milli > 0) {
+        text = arena_printf(arena, "%s:threshold=%s", text,
+                            resreq_rusage_amount_text(arena, item->threshold_milli));
     }
     if (n_durations > 0) {
         text = arena_printf(arena, "%s:duration=%s", text,

@@ -4,19 +4,24 @@
  *
  *     rusages := rusage { "||" rusage }      alternatives, tried from left to right
  *     rusage  := string { "," string }
- *     string  := NAME=AMOUNTS[/scope]{:NAME=AMOUNTS[/scope]}[:duration=D][:decay=0|1]
+ *     string  := item{:item}[:duration=D][:decay=0|1]
+ *     item    := NAME=AMOUNTS[/scope][:threshold=AMOUNT]
  *     mem=(50 20):duration=(10 5):decay=(1 0)          phases, the last to the end
  *
  * The scope says what an amount is for: /job, once for the job, at its first host;
  * /host, once for each of its hosts; /slot (or /task), for each of its slots, on their
  * hosts.
  *
+ * With a threshold a job starts only on hosts where so much of the resource is
+ * available before it takes its amount.
+ *
  * An amount is reserved for its duration (in minutes, or with s, m, h), or without one
  * as long as the job runs. With decay it decreases linearly to 0, or to the next phase.
  * No phase may have a larger amount than the one before it.
  *
  * Levels are merged by resource: the job's before its application's before its queue's.
- * If the stronger level gives no duration, the weaker one's holds, with its decay. If a
+ * If the stronger level gives no duration, the weaker one's holds, with its decay; and
+ * likewise its threshold. If a
  * queue reserves a built-in resource, a job may lower the amount and the duration, but
  * not exceed them. If both levels have alternatives, each of one level is combined with
  * each of the other.
@@ -69,6 +74,7 @@ struct resreq_rusage_piece {
 struct resreq_rusage_item {
     int id; /* -1: an unknown name, in an open catalogue */
     enum resreq_scope scope;
+    int64_t threshold_milli; /* 0: none */
     const struct resreq_rusage_phase *phases;
     int n_phases;
     const struct resreq_rusage_piece *pieces; /* NULL: it counts on all of its hosts */

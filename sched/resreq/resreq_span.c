@@ -93,7 +93,7 @@ static int read_span(struct arena *arena, struct resreq_words *reader,
                      struct resreq_span *span)
 {
     static const char expected[] =
-        "hosts=1, hosts=-1, ptile=N, ptile='!', block=N or stripe";
+        "hosts=1, hosts=-1, ptile=N, ptile='!', block=N, stripe or stripe=N";
     static const char *const keys[] = {"hosts", "ptile", "block", NULL};
     struct resreq_place name;
     span->place = reader->keyword;
@@ -101,6 +101,9 @@ static int read_span(struct arena *arena, struct resreq_words *reader,
     int code = resreq_words_name(reader, &name, expected);
     if (code == 0 && resreq_words_is(name, "stripe")) {
         span->kind = RESREQ_SPAN_STRIPE;
+        if (resreq_words_take(reader, LEX_ASSIGN)) {
+            code = take_number(reader, expected, &span->n_slots);
+        }
     } else if (code == 0) {
         if (!resreq_words_is_one(name, keys)) {
             return RESREQ_WORDS_FAIL(reader, name, RESREQ_BAD_NAME, "expected %s",

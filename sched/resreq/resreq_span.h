@@ -9,7 +9,7 @@
  *                                N on hosts of that type (with same[type]) or model
  *                                (with same[model])
  *               block=N          in blocks of N, as many on a host as fit
- *               stripe           one on each host in turn
+ *               stripe[=N]       one on each host in turn, up to N on each
  *     same      RESOURCE[:RESOURCE]...   static ones
  *     cu        on hosts of compute units of one type, unit by unit:
  *               type=T           one of COMPUTE_UNIT_TYPES, else its default
@@ -72,7 +72,7 @@ struct resreq_cu {
 
 struct resreq_span {
     enum resreq_span_kind kind;
-    int n_slots; /* of PTILE and BLOCK */
+    int n_slots; /* of PTILE and BLOCK; of STRIPE the most on a host, 0: any number */
     const struct resreq_ptile *ptiles;
     int n_ptiles;
     int same[RESREQ_SAME_MAX]; /* ids of resources, each once */

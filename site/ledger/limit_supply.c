@@ -256,7 +256,7 @@ static void make_request(struct rusage_pass *pass, const struct limit_share *sha
                 struct limit_supply *supply = find_supply(pass, &shares[k]);
                 supply = supply != NULL ? supply : add_supply(pass, &shares[k]);
                 items[n_items++] = (struct rusage_item){supply->resource, item->scope,
-                                                        resreq_rusage_milli(of, 0)};
+                                                        resreq_rusage_milli(of, 0), 0};
             }
         }
     }

@@ -224,7 +224,8 @@ static void show_alternative(struct rusage_pass *pass,
         int index = resource_of(pass, items[i].id);
         items[i].scope = scope_of(pass, &items[i], &pass->resources[index]);
         list[requests->n_items++] = (struct rusage_item){
-            index, items[i].scope, resreq_rusage_milli(&items[i], 0)};
+            index, items[i].scope, resreq_rusage_milli(&items[i], 0),
+            items[i].threshold_milli};
     }
     *shown = (struct resreq_rusage){.items = items, .n_items = usage->n_items};
     requests->items = list;
@@ -259,9 +260,9 @@ const struct rusage_request *rusage_pass_grow_request(struct rusage_pass *pass,
     for (int i = 0; i < usage->n_items; i++) {
         const struct resreq_rusage_item *item = &usage->items[i];
         if (item->scope != RESREQ_SCOPE_JOB && is_limited(pass, item->id)) {
-            list[requests->n_items++] =
-                (struct rusage_item){resource_of(pass, item->id), item->scope,
-                                     resreq_rusage_milli(item, elapsed_ms(pass, job))};
+            list[requests->n_items++] = (struct rusage_item){
+                resource_of(pass, item->id), item->scope,
+                resreq_rusage_milli(item, elapsed_ms(pass, job)), 0};
         }
     }
     for (int i = 0; i < job->n_hosts; i++) {

@@ -92,7 +92,8 @@ static void make(struct trial *trial, uint64_t seed)
     struct place_span *shape = &trial->shape;
     shape->kind =
         (enum place_span_kind)between(trial, PLACE_SPAN_NONE, PLACE_SPAN_STRIPE);
-    shape->n_slots = between(trial, 1, 5);
+    bool is_any = shape->kind == PLACE_SPAN_STRIPE && rng_percent(&trial->rng, 50);
+    shape->n_slots = is_any ? 0 : between(trial, 1, 5);
     shape->ptiles = rng_percent(&trial->rng, 30) ? trial->tiles : NULL;
     shape->n_same = rng_percent(&trial->rng, 50) ? between(trial, 1, 2) : 0;
     for (int k = 0; k < shape->n_same; k++) {
@@ -179,6 +180,9 @@ static bool is_way(const struct trial *trial, const int *slots, bool *is_whole)
             n_parts += slots[i] < tile;
         } else if (trial->shape.kind == PLACE_SPAN_BLOCK) {
             n_parts += slots[i] % tile != 0;
+        } else if (trial->shape.kind == PLACE_SPAN_STRIPE && tile > 0 &&
+                   slots[i] > tile) {
+            return false;
         }
     }
     *is_whole = n_parts == 0;

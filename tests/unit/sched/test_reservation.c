@@ -429,9 +429,9 @@ static void test_parts_of_a_target(void **state)
     static const int64_t left[HOSTS] = {9000, 9000, 9000};
     static const struct rusage_supply supply = {
         .resources = resources, .n_resources = 2, .left = left, .n_supplies = HOSTS};
-    static const struct rusage_item items[] = {{1, RESREQ_SCOPE_SLOT, 0},
-                                               {0, RESREQ_SCOPE_JOB, 1000},
-                                               {0, RESREQ_SCOPE_SLOT, 500}};
+    static const struct rusage_item items[] = {{1, RESREQ_SCOPE_SLOT, 0, 0},
+                                               {0, RESREQ_SCOPE_JOB, 1000, 0},
+                                               {0, RESREQ_SCOPE_SLOT, 500, 0}};
     static const struct rusage_request rusage = {.items = items, .n_items = 3};
     static const struct host_slots slots[] = {{"n", 2}, {"n", 1}};
     static const int hosts[] = {0, NEXT_HOST};

@@ -75,6 +75,16 @@ static void test_levels(void **state)
          NULL,
          {"rusage[mem=20, lic=1:duration=2]"},
          "mem=20,lic=1:duration=120s"},
+        {"a threshold is of its resource, whatever the duration",
+         NULL,
+         NULL,
+         {"rusage[mem=20:threshold=500:swp=5:duration=2, lic=1:threshold=3]"},
+         "mem=20:threshold=500:duration=120s,swp=5:duration=120s,lic=1:threshold=3"},
+        {"the queue's threshold stays, as its duration does",
+         "rusage[mem=200:threshold=500, lic=1:threshold=2]",
+         NULL,
+         {"rusage[mem=100, lic=1:threshold=4]"},
+         "mem=100:threshold=500,lic=1:threshold=4"},
         {"duration and decay are of their string",
          NULL,
          NULL,
@@ -337,8 +347,11 @@ static void test_pieces(void **state)
     static const char good[] =
         "mem=1000/slot/'0*1',mem=100/slot/'0*1 2*3':duration=60s,"
         "lic=1/job/'2*4 1*1'";
+    static const char begun[] = "gone=2:threshold=9,mem=20:threshold=500";
     struct resreq_rusage rusage;
     (void)state;
+    resreq_rusage_read(&arena, resources, begun, &rusage);
+    assert_string_equal(resreq_rusage_text(&arena, resources, &rusage), "mem=20");
     resreq_rusage_read(&arena, resources, good, &rusage);
     assert_int_equal(rusage.n_items, 3);
     assert_string_equal(resreq_rusage_text(&arena, resources, &rusage), good);

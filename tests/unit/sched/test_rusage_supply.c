@@ -54,53 +54,53 @@ static const struct row rows[] = {
     {"nothing is reserved: any host", {0, 0, 0, 0}, false,
      {{1, 0, {{{0}}}, {0}}}, "1:n1=1", NULL},
     {"memory on each host of the job", {100, 70, 0, 0}, false,
-     {{6, 0, {{{MEM, H, 70}}}, {1}}}, "1:n1=4,n2=2", NULL},
+     {{6, 0, {{{MEM, H, 70, 0}}}, {1}}}, "1:n1=4,n2=2", NULL},
     {"a host without enough is passed over", {60, 70, 0, 0}, false,
-     {{1, 0, {{{MEM, H, 70}}}, {1}}}, "1:n2=1", NULL},
+     {{1, 0, {{{MEM, H, 70, 0}}}, {1}}}, "1:n2=1", NULL},
     {"one that has none, too", {60, 60, 0, 0}, false,
-     {{1, 0, {{{MEM, H, 61}}}, {1}}}, "",
+     {{1, 0, {{{MEM, H, 61, 0}}}, {1}}}, "",
      "Job's resource reservation not satisfied: mem (need 61, 3 hosts of 3 lack it)"},
     {"each start leaves less", {100, 70, 0, 0}, false,
-     {{1, 0, {{{MEM, H, 60}}}, {1}}, {1, 0, {{{MEM, H, 60}}}, {1}},
-      {1, 0, {{{MEM, H, 40}}}, {1}}, {1, 0, {{{MEM, H, 40}}}, {1}}},
+     {{1, 0, {{{MEM, H, 60, 0}}}, {1}}, {1, 0, {{{MEM, H, 60, 0}}}, {1}},
+      {1, 0, {{{MEM, H, 40, 0}}}, {1}}, {1, 0, {{{MEM, H, 40, 0}}}, {1}}},
      "1:n1=1 2:n2=1 3:n1=1",
      "Job's resource reservation not satisfied: mem (need 40, 3 hosts of 3 lack it)"},
     {"for each slot, as many as there is for", {100, 70, 0, 0}, false,
-     {{5, 0, {{{MEM, S, 30}}}, {1}}}, "1:n1=3,n2=2", NULL},
+     {{5, 0, {{{MEM, S, 30, 0}}}, {1}}}, "1:n1=3,n2=2", NULL},
     {"a slot too many", {100, 70, 0, 0}, false,
-     {{6, 0, {{{MEM, S, 30}}}, {1}}}, "",
+     {{6, 0, {{{MEM, S, 30, 0}}}, {1}}}, "",
      "Job's resource reservation not satisfied: mem (need 30 for each slot, 1 host of 3 "
      "lacks it)"},
     {"min,max: as many as there is for", {100, 70, 0, 0}, false,
-     {{2, 9, {{{MEM, S, 30}}}, {1}}}, "1:n1=3,n2=2", NULL},
+     {{2, 9, {{{MEM, S, 30, 0}}}, {1}}}, "1:n1=3,n2=2", NULL},
     {"balanced, too", {100, 70, 0, 0}, true,
-     {{4, 0, {{{MEM, S, 30}}}, {1}}}, "1:n1=2,n2=2", NULL},
+     {{4, 0, {{{MEM, S, 30, 0}}}, {1}}}, "1:n1=2,n2=2", NULL},
     {"shared: once for the job, of its first host", {0, 0, 2, 0}, false,
-     {{6, 0, {{{LIC, J, 1}}}, {1}}, {1, 0, {{{LIC, J, 1}}}, {1}},
-      {1, 0, {{{LIC, J, 1}}}, {1}}},
+     {{6, 0, {{{LIC, J, 1, 0}}}, {1}}, {1, 0, {{{LIC, J, 1, 0}}}, {1}},
+      {1, 0, {{{LIC, J, 1, 0}}}, {1}}},
      "1:n1=4,n2=2 2:n2=1",
      "Job's resource reservation not satisfied: lic (need 1, 3 hosts of 3 lack it)"},
     {"shared: for each host", {0, 0, 3, 0}, false,
-     {{6, 0, {{{LIC, H, 2}}}, {1}}}, "",
+     {{6, 0, {{{LIC, H, 2, 0}}}, {1}}}, "",
      "Job's resource reservation not satisfied: lic (need 2, 1 host of 3 lacks it)"},
     {"shared: for each slot, wherever it is", {0, 0, 5, 0}, false,
-     {{5, 0, {{{LIC, S, 1}}}, {1}}}, "1:n1=4,n2=1", NULL},
+     {{5, 0, {{{LIC, S, 1, 0}}}, {1}}}, "1:n1=4,n2=1", NULL},
     {"another place has its own", {0, 0, 0, 3}, false,
-     {{3, 0, {{{LIC, S, 1}}}, {1}}}, "1:n3=3", NULL},
+     {{3, 0, {{{LIC, S, 1, 0}}}, {1}}}, "1:n3=3", NULL},
     {"places add up", {0, 0, 5, 3}, true,
-     {{8, 0, {{{LIC, S, 1}}}, {1}}}, "1:n1=3,n2=2,n3=3", NULL},
+     {{8, 0, {{{LIC, S, 1, 0}}}, {1}}}, "1:n1=3,n2=2,n3=3", NULL},
     {"all that is asked for", {100, 100, 2, 0}, false,
-     {{4, 0, {{{MEM, S, 30}, {LIC, S, 1}}}, {2}}}, "",
+     {{4, 0, {{{MEM, S, 30, 0}, {LIC, S, 1, 0}}}, {2}}}, "",
      "Job's resource reservation not satisfied: lic (need 1 for each slot)"},
     {"the second alternative where the first is not there", {100, 70, 1, 0}, false,
-     {{1, 0, {{{LIC, J, 1}}, {{MEM, H, 50}}}, {1, 1}},
-      {1, 0, {{{LIC, J, 1}}, {{MEM, H, 50}}}, {1, 1}},
-      {1, 0, {{{LIC, J, 1}}, {{MEM, H, 90}}}, {1, 1}}},
+     {{1, 0, {{{LIC, J, 1, 0}}, {{MEM, H, 50, 0}}}, {1, 1}},
+      {1, 0, {{{LIC, J, 1, 0}}, {{MEM, H, 50, 0}}}, {1, 1}},
+      {1, 0, {{{LIC, J, 1, 0}}, {{MEM, H, 90, 0}}}, {1, 1}}},
      "1:n1=1 2b:n2=1 3b:n1=1", NULL},
     {"less than nothing is left", {-5, 10, 0, 0}, false,
-     {{1, 0, {{{MEM, H, 5}}}, {1}}}, "1:n2=1", NULL},
+     {{1, 0, {{{MEM, H, 5, 0}}}, {1}}}, "1:n2=1", NULL},
     {"an amount of nothing: where there is such a thing", {0, -1, 0, 0}, false,
-     {{1, 0, {{{MEM, H, 0}}}, {1}}}, "1:n1=1", NULL},
+     {{1, 0, {{{MEM, H, 0, 0}}}, {1}}}, "1:n1=1", NULL},
 };
 /* clang-format on */
 
@@ -220,7 +220,7 @@ static void test_slots_or_memory(void **state)
         {{0, 0, 0}, true, REASON_BUSY, 0, 2},
     };
     static const struct row row = {.left = {100, 0, 0, 0},
-                                   .jobs = {{1, 0, {{{MEM, H, 50}}}, {1}}}};
+                                   .jobs = {{1, 0, {{{MEM, H, 50, 0}}}, {1}}}};
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct world world;
@@ -261,7 +261,7 @@ static void test_returns(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const struct row row = {.left = {0, 0, cases[i].lic, 0},
-                                .jobs = {{1, 0, {{{LIC, J, 1}}}, {1}}}};
+                                .jobs = {{1, 0, {{{LIC, J, 1, 0}}}, {1}}}};
         struct world world;
         plan(&world, &row);
         world.snapshot.resumes = &still;
@@ -285,7 +285,8 @@ static void test_lack(void **state)
         const int64_t left[POOLS] = {amounts[i % N], 5, amounts[i / N % N], 5};
         const uint8_t has[HOSTS] = {i / (N * N * N * 3 * HOSTS) % 2 != 0, 0, 1};
         const struct rusage_item items[] = {
-            {MEM, scopes[i / (N * N * N) % 3], asked[i / N / N % N]}, {LIC, S, 5}};
+            {MEM, scopes[i / (N * N * N) % 3], asked[i / N / N % N], 0},
+            {LIC, S, 5, 0}};
         const struct rusage_request request = {
             .items = items, .n_items = 2, .has = has};
         int host = i / (N * N * N * 3) % HOSTS, lacking = -1;
@@ -297,13 +298,41 @@ static void test_lack(void **state)
     }
 }
 
+/* A host is used while so much is left before the job takes any. */
+static void test_threshold(void **state)
+{
+    static const struct {
+        int64_t left, milli, threshold;
+        int n_slots; /* on n1, of an amount for each slot */
+        const char *why;
+    } cases[] = {
+        {10, 3, 0, 3, "no threshold"},
+        {10, 3, 10, 3, "so much is left: as many slots as the amount allows"},
+        {10, 3, 11, 0, "less is left, though enough for the amount"},
+        {2, 3, 1, 0, "the threshold is met, the amount is not"},
+        {5, 0, 6, 0, "also of a job that takes nothing"},
+    };
+    const struct rusage_supply supply = {.resources = kinds, .n_resources = 2};
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const int64_t left[POOLS] = {cases[i].left, 0, 0, 0};
+        const struct rusage_item item = {MEM, S, cases[i].milli, cases[i].threshold};
+        const struct rusage_request request = {.items = &item, .n_items = 1};
+        int lacking = -1;
+        int n_slots =
+            rusage_supply_max_slots_alone(&supply, left, &request, 0, &lacking);
+        if (n_slots != cases[i].n_slots) {
+            fail_msg("%s: %d slots", cases[i].why, n_slots);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_placement),
-        cmocka_unit_test(test_slots_or_memory),
-        cmocka_unit_test(test_returns),
-        cmocka_unit_test(test_lack),
+        cmocka_unit_test(test_placement), cmocka_unit_test(test_slots_or_memory),
+        cmocka_unit_test(test_returns),   cmocka_unit_test(test_lack),
+        cmocka_unit_test(test_threshold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
