@@ -33,6 +33,8 @@ static const struct {
     {"spec: post_execs", "-Ep", NULL},
     {"terms: depend", "-w", NULL},
     {"terms: begin_ms", "-b", NULL},
+    {"terms: terminate_ms", "-t", NULL},
+    {"terms: requeue_codes", "-Q", NULL},
     {"terms: project", "-P", NULL},
     {"terms: priority", "-sp", NULL},
     {"terms: max_slots", "-n", NULL},

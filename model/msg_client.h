@@ -47,6 +47,9 @@ enum job_field {
     JOB_FIELD_DESCRIPTION,
     JOB_FIELD_JOB_GROUP,
     JOB_FIELD_WARNING, /* the control "warn" */
+    JOB_FIELD_TERMINATE,
+    JOB_FIELD_ORPHAN,
+    JOB_FIELD_REQUEUE,
     JOB_FIELDS,
 };
 

@@ -91,10 +91,15 @@ enum resizable { RESIZABLE_NO, RESIZABLE_YES, RESIZABLE_AUTO };
 /* What a job waits for, and its rank among other jobs. Fixed at submission, and never
  * sent to another site or to a host. */
 struct job_terms {
-    const char *depend;       /* -w as it was given; "": none */
-    const char *depend_on;    /* the same with ids instead of names
-                                 (sched/pending/pending.h); set by the site */
-    int64_t begin_ms;         /* -b: not before this instant; 0: at once */
+    const char *depend;    /* -w as it was given; "": none */
+    const char *depend_on; /* the same with ids instead of names
+                              (sched/pending/pending.h); set by the site */
+    int64_t begin_ms;      /* -b: not before this instant; 0: at once */
+    int64_t terminate_ms;  /* -t: it ends at this instant at the latest; 0: none */
+    bool ends_orphan;      /* -ti: it ends once `depend` can never be met */
+    const char
+        *requeue_codes;       /* -Q, as REQUEUE_EXIT_VALUES, which it replaces; "": none
+                               */
     const char *project;      /* -P; "": "default" */
     int64_t priority;         /* -sp: higher first in its queue */
     bool has_slots;           /* -n was given; if not, the queue has the number */

@@ -30,6 +30,9 @@ static const struct field terms[] = {
     TEXT(312, user_group, LINE, 0, NAME_SIZE - 1),
     TEXT(400, description, FREE, 0, TEXT_MAX),
     TEXT(440, job_group, LINE, 0, JOB_GROUP_SIZE - 1),
+    TIME(460, terminate_ms),
+    BOOL(461, ends_orphan),
+    TEXT(462, requeue_codes, LINE, 0, TEXT_MAX),
     COLUMN(TEXT, depend_on),
 };
 const struct schema schema_client_job_terms = SCHEMA("JobTerms", terms);

@@ -50,6 +50,9 @@ const struct call_option cmd_modify_options[] = {
     PAIR("-sp", "PRIORITY", "priority"),
     PAIR("-app", "PROFILE", "application profile"),
     PAIR("-Jd", "TEXT", "description"),
+    PAIR("-t", "TIME", "latest end"),
+    PAIR("-ti", NULL, "end once the condition of -w can never be met"),
+    PAIR("-Q", "CODES", "exit codes for which it is requeued"),
     PAIR("-wa", "SIGNAL", "signal that warns the job before its run limit"),
     PAIR("-wt", "[HOURS:]MINUTES", "how long before"),
     {"-cwd", "DIR", "working directory", false},
@@ -78,7 +81,8 @@ static const struct {
     {"-w", "-wn", JOB_FIELD_DEPEND},    {"-b", "-bn", JOB_FIELD_BEGIN},
     {"-P", "-Pn", JOB_FIELD_PROJECT},   {"-sp", "-spn", JOB_FIELD_PRIORITY},
     {"-G", "-Gn", JOB_FIELD_GROUP},     {"-g", "-gn", JOB_FIELD_JOB_GROUP},
-    {"-wa", "-wan", JOB_FIELD_WARNING},
+    {"-t", "-tn", JOB_FIELD_TERMINATE}, {"-ti", "-tin", JOB_FIELD_ORPHAN},
+    {"-Q", "-Qn", JOB_FIELD_REQUEUE},   {"-wa", "-wan", JOB_FIELD_WARNING},
 };
 
 /* What the options change. Both forms of one option contradict each other. */

@@ -320,6 +320,7 @@ static const char *text_or_variable(const struct call *call, const char *option,
 static int read_terms(struct call *call, struct job_terms *terms)
 {
     const char *begin = call_value(call, "-b"), *priority = call_value(call, "-sp");
+    const char *terminate = call_value(call, "-t");
     struct err err;
     terms->depend = call_text(call, "-w");
     terms->depend_on = "";
@@ -349,6 +350,16 @@ static int read_terms(struct call *call, struct job_terms *terms)
     if (begin != NULL &&
         begin_time_read(begin, time(NULL), &terms->begin_ms, &err) != 0) {
         return call_misuse(call, "-b: %s", err.text);
+    }
+    if (terminate != NULL &&
+        begin_time_read(terminate, time(NULL), &terms->terminate_ms, &err) != 0) {
+        return call_misuse(call, "-t: %s", err.text);
+    }
+    terms->ends_orphan = call_has(call, "-ti");
+    terms->requeue_codes = call_text(call, "-Q");
+    if (strlen(terms->requeue_codes) > TEXT_MAX) {
+        return call_misuse(call, "-Q: expected exit codes of at most %d bytes",
+                           TEXT_MAX);
     }
     if (priority != NULL &&
         conf_parse_int(priority, 1, INT32_MAX / 2, &terms->priority, &err) != 0) {

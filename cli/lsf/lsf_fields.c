@@ -56,7 +56,7 @@ static const struct lsf_field jobs[] = {
     FIELD("start_time", NULL, 15, "START_TIME", "start_at", time),
     FIELD("estimated_start_time", "estart_time", 20, "ESTIMATED_START_TIME", "start_estimate", time),
     FIELD("specified_start_time", "sstart_time", 20, "SPECIFIED_START_TIME", "begin_at", time),
-    FIELD("specified_terminate_time", "sterminate_time", 24, "SPECIFIED_TERMINATE_TIME", "", text),
+    FIELD("specified_terminate_time", "sterminate_time", 24, "SPECIFIED_TERMINATE_TIME", "terminate_at", time),
     FIELD("time_left", NULL, 11, "TIME_LEFT", "end_at", time_left),
     FIELD("finish_time", NULL, 16, "FINISH_TIME", "end_at", finish_time),
     FIELD("estimated_run_time", "ertime", 20, "ESTIMATED_RUN_TIME", "", text),

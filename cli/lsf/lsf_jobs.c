@@ -28,7 +28,7 @@ static void set_text(json_t *row, const char *key, const char *text)
 static bool is_ineligible(const json_t *row)
 {
     static const char words[] =
-        " dependency dependency_never begin_time retry queue_gone doubted deadline ";
+        " dependency dependency_never begin_time retry queue_gone doubted ";
     const char *word = lsf_format_get(row, "pending");
     size_t length = strlen(word);
     for (const char *at = strstr(words, word); at != NULL && length > 0;
@@ -245,6 +245,10 @@ static void print_submission(struct call *call, struct arena *arena, const json_
         add(arena, text, "Specified Hosts", lsf_format_joined(arena, row, "ask_hosts"));
     text = add(arena, text, "Specified Start Time",
                lsf_format_time(arena, row, "begin_at"));
+    text = add(arena, text, "Specified Termination Time",
+               lsf_format_time(arena, row, "terminate_at"));
+    text =
+        add(arena, text, "Requeue Exit Values", lsf_format_get(row, "requeue_codes"));
     lsf_print_paragraph(call, arena_printf(arena, "%s;", text));
 }
 

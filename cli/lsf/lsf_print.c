@@ -56,8 +56,9 @@ static bool read_unit(const char *text, struct shown *shown)
     return is_known && is_size(shown->field);
 }
 
-/* "name", "name:", "name:12", "name:-12", "name:=12", "name:12:G". */
-static int read_word(const struct lsf_listing *listing, const char *word,
+/* "name", "name:", "name:12", "name:-12", "name:=12", "name:12:G". Without a width the
+ * column has the recommended one; with -o (`is_asked`) a name alone is never cut. */
+static int read_word(const struct lsf_listing *listing, const char *word, bool is_asked,
                      struct shown *shown)
 {
     size_t length = strcspn(word, ":");
@@ -69,6 +70,7 @@ static int read_word(const struct lsf_listing *listing, const char *word,
     }
     shown->width = shown->field->width;
     if (*at == '\0') {
+        shown->is_whole = is_asked;
         return CALL_OK;
     }
     at++;
@@ -77,8 +79,6 @@ static int read_word(const struct lsf_listing *listing, const char *word,
     at += shown->is_right || shown->is_whole;
     if (isdigit((unsigned char)*at)) {
         shown->width = (int)strtol(at, (char **)(uintptr_t)&at, 10);
-    } else if (!shown->is_right) {
-        shown->width = 0;
     }
     bool is_valid = *at == '\0' || (*at == ':' && read_unit(at + 1, shown));
     if (!is_valid || shown->width > 4096) {
@@ -123,7 +123,7 @@ static int read_all(const struct lsf_listing *listing, const char *word,
         if (at->name[1] != '_' && status == CALL_OK) {
             status = read_word(listing,
                                arena_printf(sheet->arena, "%s%s", at->name, word + 3),
-                               &sheet->columns[sheet->n_columns++]);
+                               true, &sheet->columns[sheet->n_columns++]);
         }
     }
     return status;
@@ -139,7 +139,7 @@ static int count_fields(const struct lsf_listing *listing)
 }
 
 static int read_layout(const struct lsf_listing *listing, const char *layout,
-                       struct sheet *sheet)
+                       bool is_asked, struct sheet *sheet)
 {
     sheet->columns =
         arena_alloc(sheet->arena, (strlen(layout) + 1) * (size_t)count_fields(listing),
@@ -155,8 +155,8 @@ static int read_layout(const struct lsf_listing *listing, const char *layout,
             if (read_all(listing, word, sheet) != CALL_OK) {
                 return LSF_FAILED;
             }
-        } else if (read_word(listing, word, &sheet->columns[sheet->n_columns]) !=
-                   CALL_OK) {
+        } else if (read_word(listing, word, is_asked,
+                             &sheet->columns[sheet->n_columns]) != CALL_OK) {
             return LSF_FAILED;
         } else {
             sheet->n_columns++;
@@ -355,7 +355,8 @@ int lsf_print_layout(struct call *call, const struct lsf_listing *listing,
         call_fail("%s: -json needs -o", listing->command);
         return LSF_FAILED;
     }
-    if (read_layout(listing, asked != NULL ? asked : layout, &sheet) != CALL_OK) {
+    if (read_layout(listing, asked != NULL ? asked : layout, asked != NULL, &sheet) !=
+        CALL_OK) {
         return LSF_FAILED;
     }
     if (call_has(call, "-json")) {

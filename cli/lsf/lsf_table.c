@@ -68,6 +68,9 @@
     TAKE("-b", "TIME", "not before [[[YEAR:]MONTH:]DAY:]HOUR:MINUTE"), \
     TAKE("-wa", "SIGNAL", "signal that warns the job before its run limit ends it"), \
     TAKE("-wt", "[HOURS:]MINUTES", "how long before the run limit the job is warned"), \
+    TAKE("-t", "TIME", "ends at [[[YEAR:]MONTH:]DAY:]HOUR:MINUTE at the latest"), \
+    FLAG("-ti", "with -w: ends once the condition can never be met"), \
+    TAKE("-Q", "CODES", "is requeued for these exit codes: \"99 EXCLUDE(7)\""), \
     TAKE("-P", "PROJECT", "the project; without -P LSB_DEFAULTPROJECT"), \
     TAKE("-G", "GROUP", "the user group whose share counts; without -G LSB_DEFAULT_USERGROUP"), \
     TAKE("-sp", "PRIORITY", "priority among the user's jobs of the queue"), \
@@ -115,17 +118,14 @@ static const struct lsf_option bsub_options[] = {
     SKIP("-ul", NULL, "the job has the limits that are set for it, not those of this shell"),
     SKIP("-tty", NULL, "a terminal is remembered without it"),
     SKIP("-Zs", NULL, "the script travels with the job in any case"),
-    NOT("-t", "TIME", "termination times are not built; use -W, the run limit"),
     TAKE("-g", "GROUP", "the job group, a path such as /risk/portfolio1; it is made if need be"),
     NOT("-f", "FILES", "files are not copied; hosts of a site share their file system, else copy in -E"),
     NOT("-a", "ESUB", NO_ESUB),
     NOT("-k", "DIR", NO_CHECKPOINT),
-    NOT("-Q", "CODES", "expected REQUEUE_EXIT_VALUES in the queue or the application profile"),
     NOT("-outdir", "DIR", "expected directories in -o and -e"),
     NOT("-hostfile", "FILE", "expected the hosts in -m, and -R \"span[ptile=N]\""),
     NOT("-pack", "FILE", "expected one bsub for each job"),
     NOT("-s", "SIGNAL", "expected TERMINATE_CONTROL or SUSPEND_CONTROL in the queue"),
-    NOT("-ti", NULL, "orphans are not ended; expected bkill"),
     NOT("-U", "RESERVATION", NO_RESERVATION),
     NOT("-sla", "CLASS", NO_CLASS),
     NOT("-gpu", "REQUIREMENT", NO_GPU),
@@ -277,14 +277,11 @@ static const struct lsf_option bmod_options[] = {
     NOT("-ar", NULL, "whether a job may be resized is fixed at its submission"),
     NOT("-arn", NULL, "whether a job may be resized is fixed at its submission"),
     AS("-isn", NULL, "-in", "without an input file"),
-    NOT("-t", "TIME", "termination times are not built; use -W, the run limit"),
-    NOT("-tn", NULL, "termination times are not built; use -W, the run limit"),
+    FLAG("-tn", "without a termination time"),
     FLAG("-wtn", "with the queue's time of a warning, or none"),
     FLAG("-wan", "with the queue's warning, or none"),
-    NOT("-ti", NULL, "orphans are not ended; expected bkill"),
-    NOT("-tin", NULL, "orphans are not ended; expected bkill"),
-    NOT("-Q", "CODES", "expected REQUEUE_EXIT_VALUES in the queue or the application profile"),
-    NOT("-Qn", NULL, "expected REQUEUE_EXIT_VALUES in the queue or the application profile"),
+    FLAG("-tin", "waits even for what can never be"),
+    FLAG("-Qn", "is requeued for the queue's exit codes alone"),
     NOT("-outdir", "DIR", "expected directories in -o and -e"),
     NOT("-outdirn", NULL, "expected directories in -o and -e"),
     TAKE("-g", "GROUP", "the job group, a path such as /risk/portfolio1; it is made if need be"),

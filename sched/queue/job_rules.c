@@ -121,6 +121,7 @@ void job_rules_merge(const struct job_rules_stack *stack, struct job_rules *merg
     add_rules(merged, stack->site);
     add_rules(merged, stack->queue);
     add_rules(merged, stack->app);
+    add_rules(merged, stack->job);
     if (stack->app != NULL) {
         merged->pre_exec = stack->app->pre_exec;
         merged->post_exec = stack->app->post_exec;

@@ -57,9 +57,15 @@ void job_rules_init(struct job_rules *rules);
 /* LSF_UNIT_FOR_LIMITS: the unit of sizes without a unit, in KiB. */
 int64_t job_rules_unit_kib(const struct conf *conf);
 
-/* The levels of rules for a job; NULL: there is none. */
+/* Reads REQUEUE_EXIT_VALUES, or bsub -Q, into the codes of `rules`: "30 100-120
+ * EXCLUDE(20)"; a code that is in both lists excludes. Errors: ERR_PARSE. */
+int job_rules_read_requeue(struct arena *arena, const char *text,
+                           struct job_rules *rules, struct err *err) MUST_CHECK;
+
+/* The levels of rules for a job; NULL: there is none. `job`: what it asked for beside
+ * its spec (-Q). */
 struct job_rules_stack {
-    const struct job_rules *site, *queue, *app;
+    const struct job_rules *site, *queue, *app, *job;
 };
 
 /* Merges the levels. Commands of the result are the application's alone. */

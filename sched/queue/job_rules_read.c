@@ -144,8 +144,8 @@ static void read_limit(struct reader *reader, enum job_rlimit limit, int64_t uni
 }
 
 /* "99 100-120 all ~5". */
-static bool read_code_words(struct reader *reader, const struct conf_cell *cell,
-                            struct conf_words words, bool is_in[EXIT_CODE_MAX + 1])
+static int read_code_words(struct conf_words words, bool is_in[EXIT_CODE_MAX + 1],
+                           struct err *err)
 {
     for (int i = 0; i < words.count; i++) {
         const char *word = words.words[i];
@@ -160,18 +160,17 @@ static bool read_code_words(struct reader *reader, const struct conf_cell *cell,
         }
         if ((*end != '\0' && strcasecmp(word, "all") != 0) || first < 0 ||
             last > EXIT_CODE_MAX || first > last || word[is_out] == '\0') {
-            COMPLAIN(
-                reader, cell,
-                "\"%s\" is not an exit code, expected 0 to 255, a range as 100-120, "
-                "all, or ~CODE",
+            return err_set(
+                err, ERR_PARSE,
+                "\"%.40s\" is not an exit code, expected 0 to 255, a range as "
+                "100-120, all, or ~CODE",
                 word);
-            return false;
         }
         for (long code = first; code <= last; code++) {
             is_in[code] = !is_out;
         }
     }
-    return true;
+    return 0;
 }
 
 static void list_codes(struct arena *arena, const bool is_in[EXIT_CODE_MAX + 1],
@@ -192,10 +191,15 @@ static void read_success_codes(struct reader *reader)
     struct arena *arena = reader->conf->arena;
     const struct conf_cell *cell = cell_of(reader, "SUCCESS_EXIT_VALUES");
     bool is_in[EXIT_CODE_MAX + 1] = {false};
-    if (cell != NULL &&
-        read_code_words(reader, cell, conf_words(arena, cell->value), is_in)) {
-        list_codes(arena, is_in, &rules->success_codes, &rules->n_success_codes);
+    struct err err;
+    if (cell == NULL) {
+        return;
     }
+    if (read_code_words(conf_words(arena, cell->value), is_in, &err) != 0) {
+        COMPLAIN(reader, cell, "%s", err.text);
+        return;
+    }
+    list_codes(arena, is_in, &rules->success_codes, &rules->n_success_codes);
 }
 
 /* True if the words continue with "EXCLUDE(20 30)"; gives its codes, or none if they
@@ -216,38 +220,48 @@ static bool take_exclude(struct arena *arena, struct conf_words words, int *at,
     return true;
 }
 
-/* "30 EXCLUDE(20)": a code that is in both lists excludes. */
-static void read_requeue_codes(struct reader *reader)
+int job_rules_read_requeue(struct arena *arena, const char *text,
+                           struct job_rules *rules, struct err *err)
 {
-    struct job_rules *rules = reader->rules;
-    struct arena *arena = reader->conf->arena;
-    const struct conf_cell *cell = cell_of(reader, "REQUEUE_EXIT_VALUES");
     bool is_in[EXIT_CODE_MAX + 1] = {false}, is_excluded[EXIT_CODE_MAX + 1] = {false};
-    if (cell == NULL) {
-        return;
-    }
-    struct conf_words words = conf_words(arena, cell->value);
+    struct conf_words words = conf_words(arena, text);
     struct conf_words plain = {
-        arena_alloc(arena, (size_t)words.count, sizeof(*plain.words)), 0};
-    for (int i = 0; i < words.count; i++) {
+        arena_alloc(arena, (size_t)words.count + 1, sizeof(*plain.words)), 0};
+    int status = 0;
+    for (int i = 0; status == 0 && i < words.count; i++) {
         struct conf_words excluded;
         if (!take_exclude(arena, words, &i, &excluded)) {
             plain.words[plain.count++] = words.words[i];
         } else if (excluded.count == 0) {
-            COMPLAIN(reader, cell, "no codes to exclude, expected EXCLUDE(CODE ...)");
-            return;
-        } else if (!read_code_words(reader, cell, excluded, is_excluded)) {
-            return;
+            status = err_set(err, ERR_PARSE,
+                             "no codes to exclude, expected EXCLUDE(CODE ...)");
+        } else {
+            status = read_code_words(excluded, is_excluded, err);
         }
     }
-    if (!read_code_words(reader, cell, plain, is_in)) {
-        return;
+    if (status == 0) {
+        status = read_code_words(plain, is_in, err);
+    }
+    if (status != 0) {
+        return status;
     }
     for (int code = 0; code <= EXIT_CODE_MAX; code++) {
         is_in[code] = is_in[code] || is_excluded[code];
     }
+    rules->n_requeue_codes = rules->n_exclude_codes = 0;
     list_codes(arena, is_in, &rules->requeue_codes, &rules->n_requeue_codes);
     list_codes(arena, is_excluded, &rules->exclude_codes, &rules->n_exclude_codes);
+    return 0;
+}
+
+static void read_requeue_codes(struct reader *reader)
+{
+    const struct conf_cell *cell = cell_of(reader, "REQUEUE_EXIT_VALUES");
+    struct err err;
+    if (cell != NULL && job_rules_read_requeue(reader->conf->arena, cell->value,
+                                               reader->rules, &err) != 0) {
+        COMPLAIN(reader, cell, "%s", err.text);
+    }
 }
 
 /* conf_check has reported malformed numbers. */

@@ -90,10 +90,12 @@ struct statement_submit {
     int64_t limit_ms; /* 0: none */
     int exit_code;
     bool is_rerunnable, is_exclusive, is_interactive;
+    bool ends_orphan;        /* -ti */
     struct conf_words hosts; /* none: the queue's */
     const char *res;         /* requirement string; NULL: none */
     const char *after;       /* dependency condition; NULL: none */
     int64_t begin_ms;        /* earliest start; 0: at once */
+    int64_t terminate_ms;    /* latest end; 0: none */
     const char *project;     /* "": none */
     const char *group;       /* -G; "": none */
     const char *job_group;   /* -g; "": none */

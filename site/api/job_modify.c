@@ -194,6 +194,9 @@ static void change_terms(const struct msg_job_modify *modify, struct job_terms *
     CHANGE(JOB_FIELD_GROUP, user_group);
     CHANGE(JOB_FIELD_DESCRIPTION, description);
     CHANGE(JOB_FIELD_JOB_GROUP, job_group);
+    CHANGE(JOB_FIELD_TERMINATE, terminate_ms);
+    CHANGE(JOB_FIELD_ORPHAN, ends_orphan);
+    CHANGE(JOB_FIELD_REQUEUE, requeue_codes);
 #undef CHANGE
 }
 
@@ -272,6 +275,9 @@ static int change(const struct site_api *api, const struct peer *from,
     if (!has(modify, JOB_FIELD_DEPEND)) {
         row->terms.depend = before.depend;
         row->terms.depend_on = before.depend_on;
+    }
+    if (submit_check_orphan(&row->terms, err) != 0) {
+        return err->code;
     }
     return check_requirements(api, arena, queue, row, err);
 }

@@ -69,6 +69,9 @@ struct row_job;
 int submit_check(const struct site_api *api, const struct peer *owner,
                  uint64_t bare_limits, struct arena *arena, struct row_job *row,
                  int *queue, struct err *err) MUST_CHECK;
+/* A job that ends as an orphan (-ti) depends on another one (-w). */
+struct job_terms;
+int submit_check_orphan(const struct job_terms *terms, struct err *err) MUST_CHECK;
 /* Applies the rules of the queue, the application profile and the site to the spec:
  * defaults and limits of limits. */
 struct job_spec;

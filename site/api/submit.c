@@ -144,9 +144,30 @@ static int search_jobs(void *arg, const char *name, const uint64_t **ids)
     return count;
 }
 
+/* -t and -Q. */
+static int check_ends(const struct site_api *api, struct arena *arena,
+                      const struct job_spec *spec, struct job_terms *terms,
+                      struct err *err)
+{
+    struct job_rules rules;
+    terms->requeue_codes = terms->requeue_codes != NULL ? terms->requeue_codes : "";
+    if (terms->terminate_ms != 0 &&
+        terms->terminate_ms <= api->now_ms + spec->run_limit_ms) {
+        return spec->run_limit_ms > 0
+                   ? err_set(err, ERR_BOUNDS,
+                             "-t: the termination time leaves no room for the run "
+                             "limit of %lld minutes",
+                             (long long)(spec->run_limit_ms / 60000))
+                   : err_set(err, ERR_BOUNDS, "-t: the termination time has passed");
+    }
+    return job_rules_read_requeue(arena, terms->requeue_codes, &rules, err) == 0
+               ? 0
+               : err_set(err, ERR_PARSE, "-Q: %s", arena_str(arena, err->text));
+}
+
 static int check_terms(const struct site_api *api, const struct peer *from,
-                       bool is_array, struct arena *arena, struct job_terms *terms,
-                       struct err *err)
+                       bool is_array, struct arena *arena, const struct job_spec *spec,
+                       struct job_terms *terms, struct err *err)
 {
     struct job_search search = {arena, api, from};
     int max_priority = api->config->max_user_priority;
@@ -162,6 +183,9 @@ static int check_terms(const struct site_api *api, const struct peer *from,
     }
     if (terms->priority == 0) {
         terms->priority = (max_priority + 1) / 2;
+    }
+    if (check_ends(api, arena, spec, terms, err) != 0) {
+        return err->code;
     }
     if (!is_array && strstr(terms->depend, "[*]") != NULL) {
         return err_set(
@@ -364,6 +388,15 @@ static int check_spec(const struct site_api *api, const struct peer *from,
     return check_asked(api, arena, spec, err);
 }
 
+int submit_check_orphan(const struct job_terms *terms, struct err *err)
+{
+    bool has_condition = terms->depend != NULL && terms->depend[0] != '\0';
+    return !terms->ends_orphan || has_condition
+               ? 0
+               : err_set(err, ERR_PARSE,
+                         "-ti: the job depends on no other, expected -w");
+}
+
 int submit_check(const struct site_api *api, const struct peer *owner,
                  uint64_t bare_limits, struct arena *arena, struct row_job *row,
                  int *queue, struct err *err)
@@ -381,7 +414,7 @@ int submit_check(const struct site_api *api, const struct peer *owner,
                       api->config->writes_reports;
     row->spec.report_ms = has_report ? row->submit_ms : 0;
     return check_terms(api, owner, job_id_is_array_name(row->spec.name), arena,
-                       &row->terms, err);
+                       &row->spec, &row->terms, err);
 }
 
 /* A requirement string is invalid: LSF's sentence, and the position for the command
@@ -557,6 +590,7 @@ void submit_request(struct site_api *api, const struct peer *from,
                           .spec = submit->spec,
                           .terms = submit->terms};
     if (submit_check(api, from, submit->bare_limits, arena, &row, &queue, &err) != 0 ||
+        submit_check_orphan(&row.terms, &err) != 0 ||
         read_indices(api, arena, &row.spec, &indices, &n_indices, &err) != 0 ||
         check_pending(api, from, n_indices, &err) != 0 ||
         submit_check_size(api, from, &row, n_indices, &err) != 0) {

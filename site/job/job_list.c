@@ -29,6 +29,12 @@ int job_list_by_hold(const struct job *a, const struct job *b)
                                     : job_list_by_id(a, b);
 }
 
+int job_list_by_doom(const struct job *a, const struct job *b)
+{
+    return a->doom_ms != b->doom_ms ? (a->doom_ms < b->doom_ms ? -1 : 1)
+                                    : job_list_by_id(a, b);
+}
+
 int job_list_by_clean(const struct job *a, const struct job *b)
 {
     return a->clean_after_ms != b->clean_after_ms

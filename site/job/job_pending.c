@@ -167,6 +167,38 @@ void job_pending_unwatch(struct job_table *jobs, struct job *job)
     }
 }
 
+/* A run that its termination time would end before its run limit is not begun. */
+static int64_t doom_of(const struct job *job)
+{
+    const struct job_terms *terms = job->terms;
+    if (!may_wait(job)) {
+        return INT64_MAX;
+    }
+    if (terms->ends_orphan && job->is_never_satisfied) {
+        return 0;
+    }
+    return terms->terminate_ms != 0 ? terms->terminate_ms - job->spec->run_limit_ms
+                                    : INT64_MAX;
+}
+
+void job_pending_undoom(struct job_table *jobs, struct job *job)
+{
+    if (job->doom_ms != INT64_MAX) {
+        job_list_remove(&jobs->doomed, job, job_list_by_doom);
+        job->doom_ms = INT64_MAX;
+    }
+}
+
+void job_pending_doom(struct job_table *jobs, struct job *job)
+{
+    job_pending_undoom(jobs, job);
+    job->doom_ms = doom_of(job);
+    if (job->doom_ms != INT64_MAX) {
+        job_list_insert(&jobs->doomed, job,
+                        job_list_place(&jobs->doomed, job, job_list_by_doom));
+    }
+}
+
 void job_pending_enter(struct job_table *jobs, struct job *job)
 {
     jobs->n_waiting_slots += job->spec->n_slots;

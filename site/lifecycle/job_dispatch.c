@@ -39,11 +39,20 @@ static const struct job_spec *spec_to_run(const struct lifecycle *life,
                                           struct effects *effects)
 {
     struct job_spec *spec = arena_copy(&effects->arena, job->spec, sizeof(*spec));
-    struct job_rules_stack stack =
-        site_config_rules_stack(life->parts.config, job->queue, spec->app);
+    struct job_rules_stack stack = lifecycle_rules_stack(life, job, &effects->arena);
     job_rules_apply(&effects->arena, &stack, spec);
     spec->run_limit_ms = job_run_limit_ms(job, now_ms);
     return spec;
+}
+
+/* When other jobs need its slots, or its termination time, if that is sooner; 0: never.
+ */
+static int64_t end_by_ms(const struct job *job)
+{
+    int64_t gap_ms = job->backfill.lender != 0 ? job->backfill.until_ms : 0;
+    int64_t deadline_ms = job->terms->terminate_ms;
+    bool is_deadline = deadline_ms != 0 && (gap_ms == 0 || deadline_ms < gap_ms);
+    return is_deadline ? deadline_ms : gap_ms;
 }
 
 /* The row of the run of its attempt on own hosts, without its spec. */
@@ -57,7 +66,7 @@ static struct row_run taken_row(const struct lifecycle *life, const struct job *
         .record = RUN_RECORD_TAKEN,
         .hosts = job->hosts,
         .n_hosts = job->n_hosts,
-        .end_by_ms = job->backfill.lender != 0 ? job->backfill.until_ms : 0,
+        .end_by_ms = end_by_ms(job),
         .exit = {.text = ""},
         .binding = "",
     };
@@ -134,7 +143,7 @@ static struct consumer_attempt attempt_of(const struct lifecycle *life,
                                 effects),
         .priority =
             job->queue >= 0 ? life->parts.config->queues[job->queue].priority : 0,
-        .end_by_ms = job->backfill.lender != 0 ? job->backfill.until_ms : 0,
+        .end_by_ms = end_by_ms(job),
         .is_admitted = job->is_decided,
         .has_out_file = job->spec->out_file[0] != '\0',
         .has_err_file = job->spec->err_file[0] != '\0',

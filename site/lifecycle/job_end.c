@@ -12,6 +12,7 @@
 
 #include <string.h>
 
+#include "model/dup.h"
 #include "site/client/site_client.h"
 #include "site/config/site_config.h"
 #include "site/lifecycle/lifecycle_parts.h"
@@ -20,6 +21,9 @@
 enum { PRE_EXEC_PAUSE_MS = 2000 };
 /* Starts of a job that exits at once and is requeued for it lie so far apart. */
 enum { REQUEUE_PAUSE_MS = 2000 };
+
+/* Jobs that end in one step because their time is over. */
+enum { DOOMED_AT_ONCE = 1000 };
 
 /* The clocks of a site and its hosts may differ by so much. */
 enum { CLOCKS_MS = 1000 };
@@ -39,6 +43,18 @@ static const char *const limit_texts[] = {
         "TERM_THREADLIMIT: job killed after reaching its thread limit",
     [RUN_CAUSE_PRE_EXEC] = "ended by a limit",
 };
+
+static const char deadline_text[] = "TERM_DEADLINE: job killed after deadline expires";
+static const char orphan_text[] =
+    "TERM_ORPHAN_SYSTEM: the orphan job was automatically terminated";
+
+/* The limit that ended it was its termination time. */
+static bool is_at_deadline(const struct job *job, const struct run_exit *exit)
+{
+    int64_t deadline_ms = job->terms->terminate_ms;
+    return exit->cause == RUN_CAUSE_RUN_LIMIT && deadline_ms != 0 &&
+           exit->end_ms >= deadline_ms - CLOCKS_MS;
+}
 
 static const char *end_reason(struct effects *effects, const struct job *job,
                               const struct run_exit *exit)
@@ -63,8 +79,10 @@ static const char *end_reason(struct effects *effects, const struct job *job,
     case RUN_END_LOST:
         return arena_printf(arena, "lost: %s", exit->text);
     case RUN_END_LIMIT:
-        return arena_printf(arena, "%s%s%s", limit_texts[exit->cause], joint,
-                            exit->text);
+        return arena_printf(arena, "%s%s%s",
+                            is_at_deadline(job, exit) ? deadline_text
+                                                      : limit_texts[exit->cause],
+                            joint, exit->text);
     case RUN_END_NONE:
         break;
     }
@@ -92,6 +110,19 @@ void job_end_unstarted(struct lifecycle *life, struct job *job, int64_t now_ms,
 {
     static const struct run_exit none = {.text = ""};
     end_job(life, job, &none, now_ms, effects);
+}
+
+void job_end_doomed(struct lifecycle *life, int64_t now_ms, struct effects *effects)
+{
+    struct job *job;
+    for (int i = 0; i < DOOMED_AT_ONCE &&
+                    (job = job_table_first_doomed(life->parts.jobs, now_ms)) != NULL;
+         i++) {
+        bool is_orphan = job->terms->ends_orphan && job->is_never_satisfied;
+        job->is_killed = true;
+        dup_set_text(&job->reason, is_orphan ? orphan_text : deadline_text);
+        job_end_unstarted(life, job, now_ms, effects);
+    }
 }
 
 /* MAX_JOB_PREEMPT_RESET: how often it was preempted is forgotten where its run had
@@ -225,7 +256,8 @@ static bool finish_by_code(struct lifecycle *life, struct job *job,
 {
     struct job_rules rules;
     struct arena *arena = &effects->arena;
-    site_config_rules(life->parts.config, job->queue, job->spec->app, &rules);
+    struct job_rules_stack stack = lifecycle_rules_stack(life, job, arena);
+    job_rules_merge(&stack, &rules);
     int code = exit->code;
     if (!asks_again(job, &rules, exit, now_ms)) {
         return false;

@@ -29,6 +29,22 @@ void lifecycle_reload(struct lifecycle *life, const struct site_config *config,
 /* ---------------------------------------------------------------- the run of an
  * attempt */
 
+struct job_rules_stack lifecycle_rules_stack(const struct lifecycle *life,
+                                             const struct job *job, struct arena *arena)
+{
+    const char *codes = job->terms->requeue_codes;
+    struct job_rules_stack stack =
+        site_config_rules_stack(life->parts.config, job->queue, job->spec->app);
+    if (codes != NULL && codes[0] != '\0') {
+        struct job_rules *own = arena_alloc(arena, 1, sizeof(*own));
+        job_rules_init(own);
+        if (job_rules_read_requeue(arena, codes, own, NULL) == 0) {
+            stack.job = own;
+        }
+    }
+    return stack;
+}
+
 struct run_id lifecycle_run_id(const struct lifecycle *life, const struct job *job)
 {
     return (struct run_id){.site = life->parts.site,

@@ -16,6 +16,10 @@ struct lifecycle {
     int64_t deferred_ms;                   /* when the next deferred kill is due */
 };
 
+/* The rules for the job: of its queue and its application profile, and its own (-Q). */
+struct job_rules_stack lifecycle_rules_stack(const struct lifecycle *life,
+                                             const struct job *job,
+                                             struct arena *arena);
 /* The run of a job has ended: the job ends or is requeued (job_end.c says when). */
 void job_end_run(struct lifecycle *life, struct job *job, const struct run_exit *exit,
                  int64_t now_ms, struct effects *effects);

@@ -336,6 +336,9 @@ static void add_waiting(struct site_view *view, struct arena *arena, struct valu
     value_add_nonempty(arena, row, "user_group", terms->user_group);
     value_add_nonempty(arena, row, "description", terms->description);
     value_add_nonempty(arena, row, "job_group", terms->job_group);
+    value_add_instant(arena, row, "terminate_at", terms->terminate_ms);
+    value_add_bool(arena, row, "ends_orphan", terms->ends_orphan);
+    value_add_nonempty(arena, row, "requeue_codes", terms->requeue_codes);
     value_add_int(arena, row, "priority", terms->priority);
     value_add_known(arena, row, "max_slots", terms->max_slots != 0, terms->max_slots);
     add_resize(view, arena, row, job);

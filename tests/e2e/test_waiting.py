@@ -192,7 +192,7 @@ def test_script():
     job = submit(stdin=many + "true\n")
     expect_equal(f.job("south", job)["name"], "a299", "the last of many options wins")
     f.wait_state("south", job, "DONE")
-    expect("unknown option" in refused_script("#BSUB -Q 1\ntrue\n", code=2), "one we lack")
+    expect("unknown option" in refused_script("#BSUB -Zz 1\ntrue\n", code=2), "one we lack")
     expect("quote" in refused_script("#BSUB -J 'x\ntrue\n"), "an open quote")
 
 

@@ -107,6 +107,11 @@ static void add_terms(struct journal_rows_text *to, const struct job_terms *term
     if (terms->job_group != NULL && terms->job_group[0] != 0) {
         add(to, "  in %s\n", terms->job_group);
     }
+    if (terms->terminate_ms != 0 || terms->ends_orphan ||
+        (terms->requeue_codes != NULL && terms->requeue_codes[0] != 0)) {
+        add(to, "  ends by %" PRId64 " orphan %d codes \"%s\"\n", terms->terminate_ms,
+            terms->ends_orphan, terms->requeue_codes);
+    }
     add(to, "  resizable %d \"%s\"\n", (int)terms->resizable,
         terms->resize_notify != NULL ? terms->resize_notify : "");
 }

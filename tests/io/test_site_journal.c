@@ -64,6 +64,9 @@ static void test_every_kind_comes_back_in_the_order_of_kinds(void **state)
                                            .max_slots = 12,
                                            .user_group = "lab",
                                            .job_group = "/risk/daily",
+                                           .terminate_ms = 1700000000002,
+                                           .ends_orphan = true,
+                                           .requeue_codes = "9 EXCLUDE(7)",
                                            .resizable = RESIZABLE_AUTO,
                                            .resize_notify = "tell 'it'"};
     struct row running = journal_rows_state(2, JOB_RUN);
@@ -381,6 +384,9 @@ static void test_a_journal_of_before_short_states(void **state)
                  "ALTER TABLE job DROP COLUMN user_group;"
                  "DROP TABLE job_group; ALTER TABLE job DROP COLUMN job_group;"
                  "ALTER TABLE run DROP COLUMN binding;"
+                 "ALTER TABLE job DROP COLUMN terminate_ms;"
+                 "ALTER TABLE job DROP COLUMN ends_orphan;"
+                 "ALTER TABLE job DROP COLUMN requeue_codes;"
                  "ALTER TABLE job DROP COLUMN replaces_out;"
                  "ALTER TABLE job DROP COLUMN replaces_err;"
                  "ALTER TABLE job DROP COLUMN report_ms;"
@@ -448,6 +454,9 @@ static void test_a_journal_of_before_arrays(void **state)
         "ALTER TABLE job DROP COLUMN user_group;"
         "DROP TABLE job_group; ALTER TABLE job DROP COLUMN job_group;"
         "ALTER TABLE run DROP COLUMN binding;"
+        "ALTER TABLE job DROP COLUMN terminate_ms;"
+        "ALTER TABLE job DROP COLUMN ends_orphan;"
+        "ALTER TABLE job DROP COLUMN requeue_codes;"
         "ALTER TABLE job DROP COLUMN replaces_out;"
         "ALTER TABLE job DROP COLUMN replaces_err;"
         "ALTER TABLE job DROP COLUMN report_ms;"

@@ -46,7 +46,7 @@ static void read_keys(struct world *world, const char *site, const char *queue,
     job_rules_read(&world->conf, &at, &world->site);
     assert_int_equal(n_apps, 1);
     world->stack = (struct job_rules_stack){&world->site, &world->queues[0].rules.job,
-                                            &world->apps[0].rules};
+                                            &world->apps[0].rules, NULL};
 }
 
 /* The memory limit in KiB that a job ends up with; -1: none; or why it is refused. */

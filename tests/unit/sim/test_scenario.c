@@ -142,6 +142,8 @@ static void errors_have_their_line(void **state)
         {"at 0 submit south run=1 at_once=2", "3: submit: at_once= without count="},
         {"at 0 submit south run=1 priority=0", "3: submit: priority: 0 is out of"},
         {"at 0 submit south run=1 begin=-1", "3: submit: begin: \"-1\" is not a time"},
+        {"at 0 submit south run=1 end=never",
+         "3: submit: end: \"never\" is not a time"},
         {"at 0 submit south run=1 after=a",
          "3: after: Bad dependency condition: a: No"},
         {"at 0 submit south run=1 after=1",
