@@ -122,6 +122,10 @@ enum run_phase {
     RUN_ENDED,
 };
 
+/* A pre-execution command that exits with this code does not run again: its job ends.
+ */
+enum { MSG_PRE_ABORT = 99 };
+
 enum run_end {
     RUN_END_NONE,
     RUN_END_EXITED,    /* see `code` */

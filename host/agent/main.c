@@ -244,6 +244,7 @@ static int make_runs(struct parts *parts, const struct options *options,
         .boot_id = parts->boot_id,
         .spec = {.cgroup = parts->cgroup.path,
                  .memory = parts->cgroup.memory,
+                 .spool = parts->spool.path,
                  .wait_ms = EXEC_GO_WAIT_MS,
                  .grace_ms = GRACE_MS},
     };

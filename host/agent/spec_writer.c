@@ -80,7 +80,9 @@ static bool is_set_by_us(const char *variable)
         "LSB_INTERACTIVE=",    "SUBLET_LEASE=",      "SUBLET_RUN=",
         "LSB_BATCH_JID=",      "LSB_OUTPUTFILE=",    "LSB_ERRORFILE=",
         "LSB_DJOB_NUMPROC=",   "LSB_BIND_CPU_LIST=", "LSB_BIND_MEM_LIST=",
-        "LSB_BIND_MEM_POLICY="};
+        "LSB_BIND_MEM_POLICY=", "LSB_DJOB_HOSTFILE=", "LSB_DJOB_RANKFILE=",
+        "LSB_SUB_USER=",       "LSB_JOB_EXECUSER=",  "LSFUSER=",
+        "LSB_EXIT_PRE_ABORT=", "LSB_JOBINDEX_END=",  "LSB_JOBINDEX_STEP="};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (strncmp(variable, names[i], strlen(names[i])) == 0) {
             return true;
@@ -150,6 +152,54 @@ static void put_job(FILE *to, const struct msg_run_start *start)
     }
 }
 
+/* The last index of "a[1-10,15]%3", and the step of its last range. */
+static void put_last_index(FILE *to, const char *name)
+{
+    const char *list = strchr(name, '['),
+               *end = list != NULL ? strchr(list, ']') : NULL;
+    long last = 0, step = 1;
+    for (const char *at = list; at != NULL && at < end;) {
+        bool is_step = *at == ':', is_next = *at == ',';
+        char *after = NULL;
+        long number = strtol(++at, &after, 10);
+        if (after == at) {
+            break;
+        }
+        step = is_step ? number : is_next ? 1 : step;
+        last = is_step ? last : number;
+        at = after;
+    }
+    if (last > 0) {
+        fprintf(to, "env=LSB_JOBINDEX_END=%ld%cenv=LSB_JOBINDEX_STEP=%ld%c", last, '\0',
+                step, '\0');
+    }
+}
+
+/* Who submitted it, and as whom it runs. */
+static void put_users(FILE *to, const struct msg_run_start *start)
+{
+    const char *account = start->account[0] != '\0' ? start->account : start->spec.user;
+    put_env(to, "LSB_SUB_USER", start->spec.user);
+    put_env(to, "LSB_JOB_EXECUSER", account);
+    put_env(to, "LSFUSER", account);
+}
+
+static bool has_hosts_file(const struct msg_run_start *start,
+                           const struct spec_writer_setting *setting)
+{
+    return setting->spool != NULL && msg_sum_slots(start->hosts, start->n_hosts) > 1;
+}
+
+static void put_hosts_file(FILE *to, const char *run,
+                           const struct spec_writer_setting *setting)
+{
+    static const char *const names[] = {"LSB_DJOB_HOSTFILE", "LSB_DJOB_RANKFILE"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        fprintf(to, "env=%s=%s/runs/%s/%s%c", names[i], setting->spool, run,
+                RUN_DIR_HOSTS, '\0');
+    }
+}
+
 static void put_variables(FILE *to, const struct msg_run_start *start)
 {
     for (int i = 0; i < start->spec.n_env; i++) {
@@ -164,6 +214,11 @@ static void put_variables(FILE *to, const struct msg_run_start *start)
     fputs("env=", to);
     put_counts(to, "LSB_MCPU_HOSTS", start->hosts, start->n_hosts);
     put_slots(to, start->hosts, start->n_hosts);
+    put_users(to, start);
+    put_env(to, "LSB_EXIT_PRE_ABORT", "99");
+    if (start->job[strcspn(start->job, "[")] == '[') {
+        put_last_index(to, start->spec.name);
+    }
     if (start->spec.interaction != INTERACTION_NONE) {
         put_env(to, "LSB_INTERACTIVE", "Y");
     }
@@ -266,6 +321,9 @@ static int put_all(FILE *to, const char *name, const struct msg_run_start *start
         put_files(to, start);
         put_variables(to, start);
         put_bound(to, &bound);
+        if (has_hosts_file(start, setting)) {
+            put_hosts_file(to, name, setting);
+        }
     }
     return code;
 }
@@ -336,6 +394,27 @@ static int write_file(int dir, const char *file_name, const struct text *text,
                                 strerror(error));
 }
 
+/* A line for each slot. The job reads it. */
+static int write_hosts(int dir, const struct msg_run_start *start, struct err *err)
+{
+    struct text text;
+    FILE *to = open_text(&text);
+    for (int i = 0; i < start->n_hosts; i++) {
+        for (int slot = 0; slot < start->hosts[i].n_slots; slot++) {
+            fprintf(to, "%s\n", start->hosts[i].host);
+        }
+    }
+    close_text(to);
+    int code = write_file(dir, RUN_DIR_HOSTS, &text, NULL, "list of hosts", err);
+    if (code == 0 && fchmodat(dir, RUN_DIR_HOSTS, 0644, 0) != 0) {
+        code =
+            err_set(err, ERR_IO, "cannot open the run's list of hosts to its job: %s",
+                    strerror(errno));
+    }
+    free(text.bytes);
+    return code;
+}
+
 int spec_writer_write(int dir, const char *name, const struct msg_run_start *start,
                       const struct spec_writer_setting *setting, struct err *err)
 {
@@ -352,6 +431,9 @@ int spec_writer_write(int dir, const char *name, const struct msg_run_start *sta
     close_text(to);
     if (code == 0) {
         code = write_file(dir, RUN_DIR_SPEC, &text, &behind, "spec", err);
+    }
+    if (code == 0 && has_hosts_file(start, setting)) {
+        code = write_hosts(dir, start, err);
     }
     free(text.bytes);
     free(bytes);

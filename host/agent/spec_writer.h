@@ -5,9 +5,9 @@
  * For a job of the site itself everything is written as the job has it. A leased job
  * runs in the run's own work directory without input, and its output stays in the run's
  * directory whatever files its owner named: these are files of another site, which
- * fetches the output. The environment is exactly that of the job, and LSB_JOBID
- * LSB_JOBINDEX LSB_JOBNAME LSB_QUEUE LSB_HOSTS LSB_MCPU_HOSTS, LSB_INTERACTIVE=Y and
- * SUBLET_LEASE if they apply; the guard adds SUBLET_RUN, its mark.
+ * fetches the output. The environment is exactly that of the job, and what LSF sets
+ * (docs/guide/from-lsf.md lists it); the guard adds SUBLET_RUN, its mark. A job of
+ * several slots also has a file that names their hosts.
  *
  * Errors: ERR_IO; ERR_PARSE, ERR_BOUNDS a bad limit or control. Layer: host. */
 #ifndef SUBLET_HOST_AGENT_SPEC_WRITER_H
@@ -22,6 +22,7 @@
 struct spec_writer_setting {
     const char *cgroup; /* where the cgroups of runs are made; "": none */
     const char *memory; /* those of version 1's memory controller; "": none */
+    const char *spool;  /* with the directories of runs; NULL: no file names hosts */
     int private_view;   /* of leased runs (kernel.h) */
     int64_t wait_ms;
     int64_t grace_ms;

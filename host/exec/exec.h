@@ -199,6 +199,9 @@ void user_env_release(struct user_env *env);
  * or is killed, the job does not begin. Post-exec commands run in any case. The result
  * of the run is that of the job, or of the failed pre-exec command. */
 enum stage { STAGE_PRE_EXEC, STAGE_JOB, STAGE_REPORT, STAGE_POST_EXEC, STAGE_DONE };
+/* A command before the job that exits with this code ends the job for good
+ * (LSB_EXIT_PRE_ABORT). */
+enum { STAGE_PRE_ABORT = MSG_PRE_ABORT };
 /* The time that writing the report may take: the file system may be away. */
 enum { STAGE_REPORT_MS = 60000 };
 

@@ -63,7 +63,8 @@ void stage_env_init(struct stage_env *env, const struct stages *stages)
         env->list[count++] = env->status;
     }
     if (stages->stage == STAGE_POST_EXEC &&
-        (stages->cause == RUN_CAUSE_PRE_EXEC || is_requeued(stages))) {
+        ((stages->cause == RUN_CAUSE_PRE_EXEC && stages->code != STAGE_PRE_ABORT) ||
+         is_requeued(stages))) {
         env->list[count++] = "LSB_JOBPEND=1";
     }
 }

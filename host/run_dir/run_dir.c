@@ -27,17 +27,12 @@ int run_dir_enter(const char *path)
 /* The state goes first: without it the other files have no meaning. */
 void run_dir_empty(int dir)
 {
-    static const char *const files[] = {RUN_DIR_STATE,
-                                        RUN_DIR_STATE RUN_DIR_NEW,
-                                        RUN_DIR_SPEC,
-                                        RUN_DIR_SOCKET,
-                                        RUN_DIR_STREAM,
-                                        RUN_DIR_STDOUT,
-                                        RUN_DIR_STDERR,
-                                        RUN_DIR_RESIZE,
-                                        RUN_DIR_RESIZE RUN_DIR_NEW,
-                                        RUN_DIR_START,
-                                        RUN_DIR_START RUN_DIR_NEW};
+    static const char *const files[] = {RUN_DIR_STATE,  RUN_DIR_STATE RUN_DIR_NEW,
+                                        RUN_DIR_SPEC,   RUN_DIR_SOCKET,
+                                        RUN_DIR_STREAM, RUN_DIR_HOSTS,
+                                        RUN_DIR_STDOUT, RUN_DIR_STDERR,
+                                        RUN_DIR_RESIZE, RUN_DIR_RESIZE RUN_DIR_NEW,
+                                        RUN_DIR_START,  RUN_DIR_START RUN_DIR_NEW};
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
         unlinkat(dir, files[i], 0);
     }

@@ -16,6 +16,8 @@
  *                   writes it, the guard reads it
  *         stream    interactive runs: the socket for their terminal (SOCK_SEQPACKET,
  *                   struct stream_packet)
+ *         hosts     of a parallel run: a line with the host of each of its slots, for
+ *                   its job (LSB_DJOB_HOSTFILE), as it was at the start; 0644
  *         stdout    output, if no file was named for it
  *         stderr    errors, likewise, if the run has them apart from the output
  *         work      working directory, if the job has none; owned by its account, 0700
@@ -77,6 +79,7 @@
 #define RUN_DIR_STATE "state"
 #define RUN_DIR_SOCKET "socket"
 #define RUN_DIR_STREAM "stream"
+#define RUN_DIR_HOSTS "hosts"
 #define RUN_DIR_STDOUT "stdout"
 #define RUN_DIR_STDERR "stderr"
 #define RUN_DIR_WORK "work"

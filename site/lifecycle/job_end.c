@@ -203,6 +203,10 @@ static void finish_pre_exec(struct lifecycle *life, struct job *job,
     const char *what = job->backfill.lender != 0
                            ? "its pre-execution command failed or took too long"
                            : "its pre-execution command failed";
+    if (exit->code == MSG_PRE_ABORT) {
+        end_job(life, job, exit, now_ms, effects);
+        return;
+    }
     site_config_rules(life->parts.config, job->queue, job->spec->app, &rules);
     job->n_pre_fails++;
     if (job->n_pre_fails >= job_rules_pre_tries(&rules)) {

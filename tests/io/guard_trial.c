@@ -44,6 +44,7 @@ int guard_trial_begin(void **state)
     cgroup_root_find("/proc/self", &trial->cgroup);
     trial->setting = (struct spec_writer_setting){.cgroup = trial->cgroup.path,
                                                   .memory = trial->cgroup.memory,
+                                                  .spool = "/spool",
                                                   .wait_ms = WAIT_MS,
                                                   .grace_ms = GUARD_TRIAL_GRACE_MS};
     trial->link = -1;

@@ -125,20 +125,30 @@ static void test_environment(void **state)
     trial->fixture.env[trial->fixture.n_env++] = "LSB_JOBID=99";
     trial->fixture.env[trial->fixture.n_env++] = "MINE=two words";
     start.spec.n_env = trial->fixture.n_env;
+    start.spec.name = "a name[1-5,3-9:2]%4";
     if (geteuid() != 0) {
         start.lease = "north/1/south";
     }
     guard_trial_run_to_end(trial, &start);
     char expected[2048];
     snprintf(expected, sizeof(expected),
-             "LSB_BATCH_JID=12[3]\nLSB_DJOB_NUMPROC=3\n"
+             "LSB_BATCH_JID=12[3]\nLSB_DJOB_HOSTFILE=/spool/runs/north.1/hosts\n"
+             "LSB_DJOB_NUMPROC=3\nLSB_DJOB_RANKFILE=/spool/runs/north.1/hosts\n"
+             "LSB_EXIT_PRE_ABORT=99\n"
              "LSB_HOSTS=n1 n1 n2\nLSB_JOBID=12\nLSB_JOBINDEX=3\n"
-             "LSB_JOBNAME=a name[3]\n"
-             "LSB_MCPU_HOSTS=n1 2 n2 1\nLSB_QUEUE=normal\nMINE=two words\n"
+             "LSB_JOBINDEX_END=9\nLSB_JOBINDEX_STEP=2\n"
+             "LSB_JOBNAME=a name[3]\nLSB_JOB_EXECUSER=ana\n"
+             "LSB_MCPU_HOSTS=n1 2 n2 1\nLSB_QUEUE=normal\nLSB_SUB_USER=ana\n"
+             "LSFUSER=ana\nMINE=two words\n"
              "PATH=/usr/local/bin:/usr/bin:/bin\n%sSUBLET_RUN=north.1.%016llx\n%s\n",
              geteuid() != 0 ? "SUBLET_LEASE=north/1/south\n" : "",
              (unsigned long long)trial->record.mark, trial->fixture.mark);
     guard_trial_assert_text(guard_trial_path(trial, "/stdout"), expected);
+    /* What mpirun --hostfile reads: readable for the job, a line for each slot. */
+    struct stat status;
+    guard_trial_assert_text(guard_trial_path(trial, "/hosts"), "n1\nn1\nn2\n");
+    assert_int_equal(stat(guard_trial_path(trial, "/hosts"), &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0644);
 }
 
 /* A script is run by the interpreter that it names. */

@@ -75,6 +75,28 @@ static void test_requeues_are_counted(void **state)
     site_stage_release(&stage);
 }
 
+/* LSB_EXIT_PRE_ABORT: a command before the job that exits with 99 ends it for good;
+ * with another code it is tried again. */
+static void test_pre_exec_aborts(void **state)
+{
+    static const struct {
+        int code;
+        enum job_state state;
+    } rows[] = {{99, JOB_EXIT}, {98, JOB_PEND}, {100, JOB_PEND}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct site_stage stage;
+        init(&stage, "");
+        uint64_t id = site_stage_submit(&stage, "local", "work");
+        run(&stage, id,
+            &(struct run_exit){.end = RUN_END_FAILED,
+                               .cause = RUN_CAUSE_PRE_EXEC,
+                               .code = rows[i].code});
+        assert_int_equal(site_stage_state(&stage, id), rows[i].state);
+        site_stage_release(&stage);
+    }
+}
+
 /* The one host that the job has its slot on. */
 static void run_on(struct site_stage *stage, const char *host, uint64_t id, int code)
 {
@@ -297,6 +319,7 @@ static void test_a_start_keeps_its_rules(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pre_exec_aborts),
         cmocka_unit_test(test_requeues_are_counted),
         cmocka_unit_test(test_hosts_are_avoided),
         cmocka_unit_test(test_pre_exec_tries),

@@ -1,6 +1,7 @@
 # The job is warned before its run limit (-wt, -wa), saves its state and ends in time.
 cat >saver <<'END'
 #!/bin/sh
+exec 2>/dev/null # the shell says of sleep that a signal ended it
 trap 'echo saved; exit 0' USR1
 while :; do sleep 0.1; done
 END
