@@ -345,10 +345,15 @@ void provider_set_prepares(struct provider *provider)
     provider->prepares = true;
 }
 
-static bool is_named(const char *const *names, int n_names, const char *name)
+/* Looks from *place on, and leaves it behind the name: names that are asked for in
+ * their order are found at once. */
+static bool is_named(const char *const *names, int n_names, const char *name,
+                     int *place)
 {
     for (int i = 0; i < n_names; i++) {
-        if (strcmp(names[i], name) == 0) {
+        int at = (*place + i) % n_names;
+        if (strcmp(names[at], name) == 0) {
+            *place = at + 1;
             return true;
         }
     }
@@ -362,10 +367,11 @@ static void freeze_held(struct provider *provider, struct ledger_lease *lease,
     lease->is_preparing = false;
     lease->is_frozen = lease->is_dirty = true;
     lease->frozen_until_ms = provider->now_ms + provider->freeze_timeout_ms;
+    int place = 0;
     for (int i = 0; i < lease->n_hosts; i++) {
         struct lease_share *entry = &lease->hosts[i];
-        entry->is_unheld =
-            entry->provider > 0 && !is_named(hosts, n_hosts, entry->host->name);
+        entry->is_unheld = entry->provider > 0 &&
+                           !is_named(hosts, n_hosts, entry->host->name, &place);
     }
     for (int i = 0; i < lease->n_hosts; i++) {
         ledger_attribute(lease->hosts[i].host);

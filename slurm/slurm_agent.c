@@ -370,6 +370,9 @@ static void rest(struct slurm_agent *agent)
 {
     int64_t wait_ms = agent->config.cycle_ms;
     int64_t longest_ms = agent->config.term_s * 1000 / 4;
+    if (longest_ms > SLURM_AGENT_WAITS * wait_ms) {
+        longest_ms = SLURM_AGENT_WAITS * wait_ms;
+    }
     agent->next = AGENT_NOTHING;
     agent->n_failed = agent->has_failed ? agent->n_failed + 1 : 0;
     if (agent->has_failed) {

@@ -8,9 +8,9 @@
  * slurm_plan.h finds missing, and reads again if an order was taken, up to
  * SLURM_AGENT_ROUNDS times. Between two cycles a squeue looks for the effect of an
  * order about a run, not more often than five times. The next cycle begins after
- * `cycle_ms`, give or take a tenth; after one that failed the wait doubles, up to a
- * quarter of the term, so that reservations are renewed in time. New contracts begin a
- * cycle at once.
+ * `cycle_ms`, give or take a tenth; after one that failed the wait doubles, up to
+ * SLURM_AGENT_WAITS cycles and a quarter of the term: reservations are renewed in time,
+ * and jobs start soon after slurmctld is back. New contracts begin a cycle at once.
  *
  * A run has a directory that all nodes see (slurm_script.h). RUN_START makes it, and
  * RUN_GO submits the run as soon as its node is reserved for its consumer. The first
@@ -40,7 +40,7 @@
 #include "slurm/slurm_plan.h"
 #include "slurm/slurm_script.h"
 
-enum { SLURM_AGENT_ROUNDS = 4 };
+enum { SLURM_AGENT_ROUNDS = 4, SLURM_AGENT_WAITS = 4 };
 
 struct slurm_agent_config {
     const char *site, *agent; /* as in slurm_terms */

@@ -10,6 +10,7 @@
 #include "site/site_lent.h"
 #include "slurm/io/slurm_config.h"
 #include "slurm/io/slurm_hosts.h"
+#include "slurm/slurm_use.h"
 #include "sys/accounts.h"
 #include "sys/daemon.h"
 #include "sys/log.h"
@@ -141,11 +142,9 @@ static bool is_same(const struct site_config *config, const struct slurm_nodes *
     int n_same = 0, n_hosts = 0;
     for (int i = 0; i < config->n_hosts; i++) {
         const struct site_host *host = &config->hosts[i];
+        int node = slurm_use_find_node(nodes, host->name);
         n_hosts += !host->is_leaving;
-        for (int k = 0; k < nodes->count && !host->is_leaving; k++) {
-            n_same += strcmp(nodes->items[k].name, host->name) == 0 &&
-                      nodes->items[k].cpus == host->max;
-        }
+        n_same += !host->is_leaving && node >= 0 && nodes->items[node].cpus == host->max;
     }
     return n_same == n_hosts && n_hosts == nodes->count;
 }

@@ -2,7 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A Slurm cluster lends whole nodes to a site of the built-in kind: real daemons on a real
 cluster (tests/slurm/cluster) with nodes n1 of 2 CPUs and n2 of 4. Several stories share a
-cluster, because starting one takes longer than most of them."""
+cluster, because starting one takes longer than most of them.
+
+    SLOW=10 tests/slurm/test_slurm_lending.py test_slow
+
+lets slurmctld take ten seconds for each answer, instead of one."""
 import os
 import re
 import subprocess
@@ -49,6 +53,7 @@ End Queue
 
 LEASE = "north/spare/south"
 ACCOUNT = "games"  # of Debian's base system
+SLOW = int(os.environ.get("SLOW", "1"))  # seconds
 
 
 def federation(**words):
@@ -323,24 +328,30 @@ def inside_slow():
     """Each command takes seconds: a hand-over takes longer, and nothing else happens. Then
     slurmctld is away for longer than a job runs: the job's end comes home all the same."""
     wait_nodes()
-    with federation() as f:
+    with federation(TERM="15m") as f:
         slow = os.path.join(f.dir, "bin")
-        wrap(slow, "sleep 1")
+        wrap(slow, "sleep %d" % SLOW)
         with open(f.conf("north")) as file:
             text = file.read()
         with open(f.conf("north"), "w") as file:
             file.write(text.replace("SCHEDULER = slurm", "SCHEDULER = slurm\nSLURM_BIN = " + slow))
+        began, limit = time.monotonic(), LIMIT + 60 * SLOW
+        took = lambda: time.monotonic() - began
         f.start("broker", "north", "south")
         jobs = [f.submit("south", "sleep 3600", "-n", "2") for _ in range(2)]
-        f.wait_for("both jobs", lambda: f.n_jobs("south", "RUN") == 2)
+        f.wait_for("a job", lambda: f.n_jobs("south", "RUN") == 1, limit)
+        print("%d s an answer: after %.0f s a job runs on the first node" % (SLOW, took()))
+        f.wait_for("both jobs", lambda: f.n_jobs("south", "RUN") == 2, limit)
+        print("after %.0f s one on the second node, after a rebalance" % took())
         expect_equal(lent(), {"n1", "n2"}, "both nodes are lent")
         for job in jobs:
             f.cli("south", "kill", str(job))
         for job in jobs:
-            f.wait_state("south", job, "EXIT")
+            f.wait_state("south", job, "EXIT", limit=limit)
+        print("after %.0f s both have been killed" % took(), flush=True)
         mark = os.path.join(f.marks, "away")
         job = f.submit("south", "while [ ! -e %s ]; do sleep 0.1; done; exit 4" % mark)
-        f.wait_state("south", job, "RUN")
+        f.wait_state("south", job, "RUN", limit=limit)
         wrap(slow, "exit 1")
         f.cli("north", "reconfig")  # a daemon does not wait for slurmctld
         open(mark, "w").close()
@@ -471,7 +482,7 @@ def test_faults():
 
 
 def test_slow():
-    run_inside(__file__, "slow")
+    run_inside(__file__, "slow", seconds=540 + 120 * SLOW)
 
 
 def test_switch():

@@ -563,6 +563,25 @@ static void test_slurmctld_is_away(void **state)
     ASSERT_SAID("south.1 EXITED 0");
 }
 
+/* After a long time away the next cycle is not further off than four of them, give or
+ * take a tenth. */
+static void test_slurmctld_is_back(void **state)
+{
+    struct slurm_fake *fake = *state;
+    reserve(fake);
+    fake->is_away = true;
+    slurm_fake_pass(fake, 600000);
+    uint64_t before = slurm_agent_count_commands(fake->agent);
+    slurm_fake_pass(fake, 600000);
+    assert_in_range(slurm_agent_count_commands(fake->agent) - before, 9, 12);
+    slurm_fake_start(fake, N1, 1);
+    slurm_fake_go(fake, N1, 1);
+    int n_submitted = slurm_fake_count(fake, "sbatch");
+    fake->is_away = false;
+    slurm_fake_pass(fake, 72000);
+    assert_true(slurm_fake_count(fake, "sbatch") > n_submitted);
+}
+
 /* One sinfo, one squeue and one scontrol in a cycle of 15 s, however many jobs run: in
  * a minute at most five cycles, as they are a tenth early at most. */
 static void test_calls_a_minute(void **state)
@@ -657,6 +676,7 @@ int main(void)
         STORY(test_a_candidate_is_held_when_it_is_idle_and_reserved),
         STORY(test_a_candidate_that_slurm_has_taken),
         STORY(test_slurmctld_is_away),
+        STORY(test_slurmctld_is_back),
         STORY(test_calls_a_minute),
         STORY(test_many_orders_and_few_questions),
         STORY(test_what_waits),
