@@ -68,7 +68,8 @@ struct slurm_run_record {
     uint64_t token;
     uint64_t control_done; /* number of the last order that was carried out */
     int n_slots;
-    int64_t run_limit_ms; /* the time that it may run; 0: none */
+    int64_t run_limit_ms;  /* the time that it may run; 0: none */
+    int64_t mem_limit_mib; /* 0: none */
 };
 
 /* What the agent needs of its caller. */

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/job_rlimit.h"
+
 enum {
     AGAIN_MS = 5000,       /* an order whose effect is not seen */
     KILL_AGAIN_MS = 30000, /* slurmctld sends SIGKILL after KillWait */
@@ -76,9 +78,23 @@ static void fail_start(struct slurm_agent *agent, struct agent_run *run,
     slurm_agent_state_end(agent, run, RUN_END_FAILED, 0, agent->now_ms, text);
 }
 
-static int64_t shorter(int64_t a, int64_t b)
+/* The lesser of two limits, of which 0 is none. */
+static int64_t least(int64_t a, int64_t b)
 {
     return a == 0 ? b : b == 0 || a < b ? a : b;
+}
+
+/* 0: none. What cannot be read is refused with the script. */
+static int64_t mem_limit_of(const struct msg_run_start *start)
+{
+    enum { KIB_OF_MIB = 1024 };
+    struct job_rlimits limits;
+    if (job_rlimits_read(start->spec.limits, start->spec.n_limits, &limits, NULL) < 0 ||
+        limits.values[JOB_RLIMIT_MEM] == JOB_RLIMIT_NONE) {
+        return 0;
+    }
+    int64_t mib = (limits.values[JOB_RLIMIT_MEM] + KIB_OF_MIB - 1) / KIB_OF_MIB;
+    return mib > 0 ? mib : 1;
 }
 
 static void start(struct slurm_agent *agent, struct agent_node *node,
@@ -91,7 +107,8 @@ static void start(struct slurm_agent *agent, struct agent_node *node,
         .account = start->account,
         .token = (rng_next(&agent->rng) >> 1) | 1,
         .n_slots = start->n_hosts > 0 ? start->hosts[0].n_slots : 1,
-        .run_limit_ms = shorter(start->spec.run_limit_ms, start->end_within_ms),
+        .run_limit_ms = least(start->spec.run_limit_ms, start->end_within_ms),
+        .mem_limit_mib = mem_limit_of(start),
     };
     struct err err;
     if (exec_session_find(&node->session, &start->run) != NULL) {
@@ -252,7 +269,8 @@ static const char *find_reservation(struct slurm_agent *agent,
     return NULL;
 }
 
-/* The job's part of the node's memory, so that Slurm does not give it all of it. */
+/* The job's part of the node's memory, so that Slurm does not give it all of it, or its
+ * own limit if that is smaller. 0: Slurm's default. */
 static int64_t memory_of(const struct slurm_agent *agent, const struct agent_run *run)
 {
     int index = slurm_use_find_node(&agent->known->nodes, run->record.node);
@@ -260,7 +278,9 @@ static int64_t memory_of(const struct slurm_agent *agent, const struct agent_run
         return 0;
     }
     const struct slurm_node *node = &agent->known->nodes.items[index];
-    return node->cpus > 0 ? node->mem_mib * run->record.n_slots / node->cpus : 0;
+    int64_t part_mib =
+        node->cpus > 0 ? node->mem_mib * run->record.n_slots / node->cpus : 0;
+    return part_mib > 0 ? least(part_mib, run->record.mem_limit_mib) : 0;
 }
 
 static bool submit(struct slurm_agent *agent, struct agent_run *run)

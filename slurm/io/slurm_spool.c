@@ -117,10 +117,10 @@ static int write_record(int dir, const struct slurm_run_record *record, struct e
     snprintf(text, sizeof(text),
              "site=%s\nattempt=%" PRIu64 "\nnonce=%" PRIu64 "\nnode=%s\nlease=%s\n"
              "account=%s\ntoken=%" PRIu64 "\ncontrol=%" PRIu64 "\nslots=%d\n"
-             "limit=%" PRId64 "\n",
+             "limit=%" PRId64 "\nmem=%" PRId64 "\n",
              record->run.site, record->run.attempt, record->run.nonce, record->node,
              record->lease, record->account, record->token, record->control_done,
-             record->n_slots, record->run_limit_ms);
+             record->n_slots, record->run_limit_ms, record->mem_limit_mib);
     return write_file(dir, RECORD, 0600, text, err);
 }
 
@@ -162,6 +162,7 @@ static bool read_record(int dir, struct slurm_run_record *record, struct arena *
         .control_done = find_number(arena, text, "control"),
         .n_slots = (int)find_number(arena, text, "slots"),
         .run_limit_ms = (int64_t)find_number(arena, text, "limit"),
+        .mem_limit_mib = (int64_t)find_number(arena, text, "mem"), /* 0 in older ones */
     };
     return record->run.site != NULL && record->node != NULL && record->lease != NULL &&
            record->account != NULL && find_line(arena, text, "limit") != NULL;

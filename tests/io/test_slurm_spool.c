@@ -41,7 +41,8 @@ static int set_up(void **state)
                                               .account = "",
                                               .token = 5,
                                               .n_slots = 2,
-                                              .run_limit_ms = 60000};
+                                              .run_limit_ms = 60000,
+                                              .mem_limit_mib = 77};
     bench->slots = (struct host_slots){"n1", 2};
     bench->start = (struct msg_run_start){.run = run_1,
                                           .job = "12[3]",
@@ -224,6 +225,7 @@ static void keep_record(void *arg, const struct slurm_run_record *record)
     assert_int_equal(record->control_done, 9);
     assert_int_equal(record->n_slots, 2);
     assert_int_equal(record->run_limit_ms, 60000);
+    assert_int_equal(record->mem_limit_mib, 77);
     bench->record.n_slots++;
 }
 

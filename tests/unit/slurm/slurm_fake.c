@@ -267,6 +267,8 @@ void slurm_fake_start(struct slurm_fake *fake, int node, uint64_t attempt)
                                                     .user = "ana",
                                                     .queue = "normal",
                                                     .command = "true",
+                                                    .limits = &fake->limit,
+                                                    .n_limits = fake->limit != NULL,
                                                     .cwd = "",
                                                     .run_limit_ms = 60000}};
     say(fake, node, &msg);

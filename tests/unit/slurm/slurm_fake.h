@@ -48,6 +48,7 @@ struct slurm_fake {
     int n_waiting; /* as the agent has said */
     bool is_away;  /* slurmctld does not answer */
     bool fails_sbatch;
+    const char *limit; /* of the jobs that the site starts, as "mem=1024"; NULL: none */
 };
 
 struct slurm_fake *slurm_fake_new(const struct slurm_run_record *found);

@@ -92,6 +92,28 @@ static void test_a_run_waits_for_its_reservation(void **state)
     assert_true(slurm_fake_count(fake, "--time=2 ") >= 1); /* a minute more */
 }
 
+/* n1 has 1000 MiB and 2 CPUs: a job of one slot asks for half of it, or for its own
+ * limit (KiB) if that is less. */
+static void test_memory(void **state)
+{
+    struct slurm_fake *fake = *state;
+    static const struct {
+        const char *limit, *word;
+    } rows[] = {{"mem=204800", "--mem=200M"},
+                {"mem=204801", "--mem=201M"},
+                {"mem=1", "--mem=1M"},
+                {"mem=2048000", "--mem=500M"},
+                {NULL, "--mem=500M"}};
+    reserve(fake);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        fake->limit = rows[i].limit;
+        slurm_fake_start(fake, N1, i + 1);
+        slurm_fake_go(fake, N1, i + 1);
+        assert_non_null(strstr(fake->done[fake->n_done - 1], "sbatch"));
+        assert_non_null(strstr(fake->done[fake->n_done - 1], rows[i].word));
+    }
+}
+
 static void test_a_held_reservation_is_nobodys(void **state)
 {
     struct slurm_fake *fake = *state;
@@ -652,6 +674,7 @@ int main(void)
 #define STORY(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         STORY(test_a_run_waits_for_its_reservation),
+        STORY(test_memory),
         STORY(test_a_held_reservation_is_nobodys),
         STORY(test_another_token_starts_nothing),
         STORY(test_what_the_script_writes_is_the_end),
