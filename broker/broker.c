@@ -61,6 +61,18 @@ static void load_lease(struct broker *broker, const struct row_lease *row)
     lease_table_add(&broker->leases, lease);
 }
 
+static void load_hours(struct broker *broker, const struct row_hours *row)
+{
+    if (row->pool[0] != '\0') {
+        pool_persist_load_hours(&broker->pools, row);
+        return;
+    }
+    struct lease *lease = lease_table_find(&broker->leases, row->name);
+    if (lease != NULL) {
+        lease->hours_level = (enum quota_level)row->level;
+    }
+}
+
 void broker_load(struct broker *broker, const struct row *row)
 {
     if (row->kind == ROW_COUNTER && strcmp(row->counter.name, boot_counter) == 0) {
@@ -78,6 +90,8 @@ void broker_load(struct broker *broker, const struct row *row)
         pool_persist_load_pool(&broker->pools, &row->pool);
     } else if (row->kind == ROW_KEPT) {
         pool_persist_load_carried(&broker->pools, &row->kept);
+    } else if (row->kind == ROW_HOURS) {
+        load_hours(broker, &row->hours);
     }
 }
 
@@ -211,12 +225,33 @@ uint64_t broker_lease_behind(const struct broker *broker, const char *id)
     return lease != NULL ? lease->behind_epoch : 0;
 }
 
+static double hours_ratio(int64_t used_ms, int64_t n_hours)
+{
+    return n_hours > 0 ? (double)used_ms / (double)(n_hours * QUOTA_HOUR_MS) : -1;
+}
+
 double broker_lease_hours_ratio(const struct broker *broker, const char *id)
 {
     const struct lease *lease = lease_table_find(&broker->leases, id);
-    return lease != NULL && lease->n_hours > 0
-               ? (double)lease->hours_ms / (double)(lease->n_hours * QUOTA_HOUR_MS)
-               : -1;
+    return lease != NULL ? hours_ratio(lease->hours_ms, lease->n_hours) : -1;
+}
+
+void broker_each_hours(const struct broker *broker, int64_t now_ms, struct arena *arena,
+                       broker_hours_fn see, void *arg)
+{
+    for (int i = 0; i < broker->pools.count; i++) {
+        const struct pool_entry *pool = &broker->pools.items[i];
+        const struct plan *plan =
+            pool_table_plan(pool, now_ms + broker->pools.utc_offset_ms);
+        const struct plan_hours *hours = pool_hours_of(pool, plan, now_ms, arena);
+        for (int k = 0; hours != NULL && k < plan->n_nodes; k++) {
+            const struct plan_node *node = &plan->nodes[k];
+            if (node->hours > 0) {
+                see(arg, pool->name, node->name,
+                    hours_ratio(hours[k].used_ms, node->hours));
+            }
+        }
+    }
 }
 
 int64_t broker_take_asked_nodes(struct broker *broker)

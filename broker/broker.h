@@ -117,6 +117,11 @@ bool broker_site_after(const struct broker *broker, const char *name, bool with_
 uint64_t broker_lease_behind(const struct broker *broker, const char *id);
 /* The part of HOURS that is used of a lease; negative: it has no quota. */
 double broker_lease_hours_ratio(const struct broker *broker, const char *id);
+/* The same of each node with HOURS, by the plans in force. */
+typedef void (*broker_hours_fn)(void *arg, const char *pool, const char *node,
+                                double ratio);
+void broker_each_hours(const struct broker *broker, int64_t now_ms, struct arena *arena,
+                       broker_hours_fn see, void *arg);
 /* Terminal data from that site since the start: bytes relayed, and pieces dropped
  * (streams.h). */
 void broker_site_streams(const struct broker *broker, const char *site,

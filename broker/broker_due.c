@@ -46,6 +46,7 @@ void broker_due_run(struct broker *broker, struct lease *lease, bool may_rebalan
     pool_clock_recall_unplanned(lease, now_ms, effects);
     push_recall_tick(lease, now_ms, effects);
     push_grant_tick(lease, now_ms, effects);
+    push_price_tick(lease, now_ms, effects);
     push_evict_tick(lease, now_ms, effects);
     push_contract_tick(lease, now_ms, effects);
     handover_tick(lease, now_ms, effects);
@@ -58,6 +59,7 @@ void broker_due_run(struct broker *broker, struct lease *lease, bool may_rebalan
     wake_ms = earlier(wake_ms, handover_wake_ms(lease));
     wake_ms = earlier(wake_ms, push_recall_wake_ms(lease));
     wake_ms = earlier(wake_ms, push_grant_wake_ms(lease));
+    wake_ms = earlier(wake_ms, push_price_wake_ms(lease));
     wake_ms =
         may_rebalance ? wake_ms : earlier(wake_ms, now_ms); /* at the batch's tick */
     timer_heap_set(&broker->leases.timers, &lease->timer, wake_ms);

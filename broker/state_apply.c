@@ -85,11 +85,27 @@ static const char *reason_of(const struct msg_state *state, const char *otherwis
     return is_given ? state->reason : otherwise;
 }
 
+static void set_hours_level(struct lease *lease, enum quota_level level,
+                            struct effects *effects)
+{
+    struct row row = {.kind = ROW_HOURS};
+    if (lease->hours_level == level) {
+        return;
+    }
+    lease->hours_level = level;
+    row.hours = (struct row_hours){.pool = "",
+                                   .name = arena_str(&effects->arena, lease->row.id),
+                                   .level = (int)level,
+                                   .is_gone = level == QUOTA_FREE};
+    effects_store(effects, &row);
+}
+
 static void end(struct lease *lease, const char *reason, int64_t now_ms,
                 struct effects *effects)
 {
     lease_move(lease, LEASE_END, reason, now_ms, effects);
     handover_end(lease);
+    set_hours_level(lease, QUOTA_FREE, effects);
     lease_notify_consumer(lease, now_ms);
 }
 
@@ -331,22 +347,45 @@ static void apply_restored(struct lease *lease, const struct msg_state *state,
     lease_notify_consumer(lease, now_ms);
 }
 
-/* HOURS: an event where a level begins; none if the broker did not know it before. */
-static void apply_quota(struct lease *lease, const struct msg_state *state,
+/* HOURS: an event where another level begins than the one on record, also while the
+ * broker was away. */
+static void apply_level(struct lease *lease, const struct msg_state *state,
                         int64_t now_ms, struct effects *effects)
 {
-    struct quota quota = {.n_hours = state->n_hours, .used_ms = lease->hours_ms};
-    bool is_known = lease->n_hours == state->n_hours;
-    enum quota_level before = quota_level(&quota);
-    quota.month_ms = quota_month_ms(now_ms);
-    quota.used_ms = lease->hours_ms = state->hours_ms;
-    lease->n_hours = state->n_hours;
-    if (is_known && quota_level(&quota) != before) {
+    const struct quota quota = {.n_hours = state->n_hours,
+                                .month_ms = state->hours_since_ms != 0
+                                                ? state->hours_month_ms
+                                                : quota_month_ms(now_ms),
+                                .used_ms = state->hours_ms};
+    enum quota_level level = quota_level(&quota);
+    if (level == lease->hours_level) {
+        return;
+    }
+    if (state->n_hours > 0) {
         char text[QUOTA_TEXT_SIZE];
         quota_format(&quota, text);
         lease_record_order(lease, HISTORY_HOURS,
                            arena_printf(&effects->arena, "%s are used", text), now_ms,
                            effects);
+    }
+    set_hours_level(lease, level, effects);
+}
+
+static void apply_hours(const struct broker *broker, struct lease *lease,
+                        const struct msg_state *state, int64_t now_ms,
+                        struct effects *effects)
+{
+    lease->n_hours = state->n_hours;
+    lease->hours_ms = state->hours_ms;
+    if (lease->part == LEASE_WHOLE) {
+        apply_level(lease, state, now_ms, effects);
+    } else if (lease->part == LEASE_LEAF) {
+        struct pool_entry *pool =
+            pool_table_find_of(&broker->pools, &broker->leases, lease);
+        push_price_on_state(lease, now_ms);
+        if (pool != NULL) {
+            pool_hours_learn(pool, lease, state, now_ms);
+        }
     }
 }
 
@@ -371,7 +410,7 @@ static void apply_details(struct broker *broker, struct lease *lease,
         lease->price = state->price;
         lease_notify_consumer(lease, now_ms);
     }
-    apply_quota(lease, state, now_ms, effects);
+    apply_hours(broker, lease, state, now_ms, effects);
     lease->last_attempt = state->last_attempt;
     lease->provider_waiting = state->provider_waiting;
     handover_see(lease, state->freeze);

@@ -72,6 +72,7 @@ bool row_is_gone(const struct row *row)
            (row->kind == ROW_QUOTA && row->quota.is_gone) ||
            (row->kind == ROW_POOL && row->pool.is_gone) ||
            (row->kind == ROW_KEPT && row->kept.is_gone) ||
+           (row->kind == ROW_HOURS && row->hours.is_gone) ||
            (row->kind == ROW_OVERRIDE && row->override.delay_ms < 0);
 }
 

@@ -21,6 +21,7 @@ enum row_kind {
     ROW_SITE,     /* key: name. A member that has connected once */
     ROW_POOL,     /* key: name. is_gone deletes it, and its ROW_KEPT rows */
     ROW_KEPT,     /* key: pool, node. is_gone deletes */
+    ROW_HOURS,    /* key: pool, name, since_ms, month_ms. is_gone deletes */
     ROW_HISTORY,  /* append only; never loaded */
     /* site */
     ROW_BOOK,      /* key: lease. Replaces its hosts; is_gone deletes */
@@ -102,6 +103,18 @@ struct row_pool {
 struct row_kept {
     const char *pool, *node;
     int64_t slots;
+    bool is_gone;
+};
+
+/* HOURS at the broker. Of a leaf's contract: the slot-milliseconds that its provider
+ * has counted in a month, by a count that began at since_ms. Of a node, or of a lease
+ * between two sites: the level (enum quota_level) that was last recorded; since_ms,
+ * month_ms and used_ms are 0. */
+struct row_hours {
+    const char *pool; /* "": of a lease between two sites */
+    const char *name; /* a lease id, or the path of a node */
+    int64_t since_ms, month_ms, used_ms;
+    int level;
     bool is_gone;
 };
 
@@ -441,6 +454,7 @@ struct row {
         struct row_site site;
         struct row_pool pool;
         struct row_kept kept;
+        struct row_hours hours;
         struct row_history history;
         struct row_book book;
         struct row_high high;

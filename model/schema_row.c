@@ -161,6 +161,15 @@ static const struct field kept[] = {
 static const struct schema kept_schema = SCHEMA("pool_kept", kept);
 #undef S
 
+#define S struct row_hours
+static const struct field hours[] = {
+    KEY(TEXT, pool),       KEY(TEXT, name),        KEY(INT64, since_ms),
+    KEY(INT64, month_ms),  COLUMN(INT64, used_ms), COLUMN(INT, level),
+    COLUMN(BOOL, is_gone),
+};
+static const struct schema hours_schema = SCHEMA("pool_hours", hours);
+#undef S
+
 #define S struct row_history
 static const struct field history[] = {
     COLUMN(UINT64, id),
@@ -455,6 +464,7 @@ const struct schema *const schema_row_kinds[ROW_KINDS] = {
     [ROW_SITE] = &site_schema,
     [ROW_POOL] = &pool_schema,
     [ROW_KEPT] = &kept_schema,
+    [ROW_HOURS] = &hours_schema,
     [ROW_HISTORY] = &history_schema,
     [ROW_BOOK] = &book_schema,
     [ROW_HIGH] = &high_schema,

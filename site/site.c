@@ -309,6 +309,7 @@ void site_load(struct site *site, const struct row *row)
     case ROW_SITE:
     case ROW_POOL:
     case ROW_KEPT:
+    case ROW_HOURS:
     case ROW_HISTORY:
     case ROW_JOB_EVENT:
     case ROW_KINDS:

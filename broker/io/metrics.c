@@ -140,6 +140,8 @@ struct source {
     const struct shown_lease *leases;
     int n_leases;
     struct promtext_block *block; /* for their lines */
+    struct arena *arena;
+    int64_t now_ms;
     const char *state_labels[LEASE_ENDED + 1];
 };
 
@@ -449,6 +451,20 @@ static void recalls(const struct source *source, const char *name)
             source->metrics->recalls_done);
 }
 
+static void plan_node_hours(void *arg, const char *pool, const char *node, double ratio)
+{
+    FILE *to = arg;
+    promtext_begin(to, "sublet_plan_node_hours_used_ratio", "pool", pool);
+    fprintf(to, ",node=\"%s\"} %.6f\n", node, ratio); /* a path needs no escape */
+}
+
+static void plan_hours(const struct source *source, const char *name)
+{
+    (void)name;
+    broker_each_hours(source->broker, source->now_ms, source->arena, plan_node_hours,
+                      source->to);
+}
+
 /* ---------------------------------------------------------------- the table */
 
 static const struct {
@@ -496,6 +512,10 @@ static const struct {
      "Slots of a pool: held by nodes, of these being recalled, idle; and demand of "
      "nodes.",
      .pool = pool_slots},
+    {"sublet_plan_node_hours_used_ratio", "gauge",
+     "Part of HOURS that the jobs below a node of a plan have used in this month, for "
+     "nodes that have it.",
+     .print = plan_hours},
     {"sublet_recalls_total", "counter",
      "Recalls of a pool's slots: started, and completed.", .print = recalls},
     {"sublet_jobs", "gauge", "Jobs of a site by state, as it reported them.",
@@ -622,6 +642,8 @@ char *metrics_render(const struct metrics *metrics, const struct broker *broker,
         .to = open_memstream(&text, length),
         .metrics = metrics,
         .broker = broker,
+        .arena = &arena,
+        .now_ms = now_ms,
         .sites = read_all(broker, &arena, QUERY_SITES, "sites", now_ms),
         .pools = read_all(broker, &arena, QUERY_POOLS, "pools", now_ms)};
     if (source.to == NULL) {

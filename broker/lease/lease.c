@@ -123,6 +123,7 @@ struct lease *lease_new(const struct lease_id *id, struct member *provider,
                            .state = LEASE_ENDED,
                            .reason = lease->reason};
     lease->part = id->part;
+    lease->plan_price = -1;
     lease->node = strchr(lease->texts, ':');
     lease->node = id->part == LEASE_LEAF ? lease->node + 1 : "";
     lease->timer.key = lease->row.id;

@@ -72,6 +72,8 @@ struct lease {
     char *withheld;            /* why the provider lends no slot of it; "": it lends */
     int price;                 /* credits for a slot hour */
     int64_t n_hours, hours_ms; /* as in STATE */
+    enum quota_level hours_level; /* that was last recorded; on disk (ROW_HOURS) */
+    int plan_price; /* of a leaf: PRICE in the plan; -1: no cycle has set it yet */
     uint64_t last_attempt;
     int provider_waiting;
     bool is_unconfirmed;    /* one of its sites has not confirmed it since the start */
@@ -93,7 +95,7 @@ struct lease {
     struct lease_recalls recalls;
 
     /* What is sent until it is answered (push/push.h). */
-    struct resend poll_state, push_drain, push_evict, push_grant;
+    struct resend poll_state, push_drain, push_evict, push_grant, push_price;
     struct push_contract push_contract;
     struct push_recall push_recall;
 

@@ -7,7 +7,7 @@
 
 #include "broker/lease/lease.h"
 
-static int count_held(const struct lease *lease)
+int lease_recalls_count_held(const struct lease *lease)
 {
     int n_held = 0;
     for (int i = 0; i < lease->row.n_hosts; i++) {
@@ -20,7 +20,7 @@ static int count_held(const struct lease *lease)
 static int count_wanted(const struct lease *lease)
 {
     const struct lease_recalls *recalls = &lease->recalls;
-    int n_held = count_held(lease);
+    int n_held = lease_recalls_count_held(lease);
     int n_wanted =
         recalls->n_bounds > 0 ? recalls->bounds[recalls->n_bounds - 1].n_held : n_held;
     return n_wanted < n_held ? n_wanted : n_held;
@@ -28,7 +28,7 @@ static int count_wanted(const struct lease *lease)
 
 int lease_recalls_count(const struct lease *lease)
 {
-    return count_held(lease) - count_wanted(lease);
+    return lease_recalls_count_held(lease) - count_wanted(lease);
 }
 
 int lease_recalls_count_idle_down(const struct lease *lease)
@@ -56,7 +56,7 @@ int lease_recalls_count_waiting(const struct lease *lease, int64_t now_ms)
         !recall_waits(recalls->bounds[recalls->n_bounds - 1].deadline_ms - now_ms)) {
         return 0;
     }
-    int n_held = count_held(lease);
+    int n_held = lease_recalls_count_held(lease);
     int before =
         recalls->n_bounds > 1 ? recalls->bounds[recalls->n_bounds - 2].n_held : n_held;
     return (before < n_held ? before : n_held) - count_wanted(lease);
@@ -96,7 +96,8 @@ void lease_recalls_add(struct lease *lease, const struct lease_recalls_order *or
 void lease_recalls_cancel(struct lease *lease, int n_slots)
 {
     struct lease_recalls *recalls = &lease->recalls;
-    int n_held = count_held(lease), n_wanted = count_wanted(lease) + n_slots;
+    int n_held = lease_recalls_count_held(lease),
+        n_wanted = count_wanted(lease) + n_slots;
     for (int i = 0; i < recalls->n_bounds; i++) {
         if (recalls->bounds[i].n_held <= n_wanted) {
             int before = i > 0 ? recalls->bounds[i - 1].n_held : n_held;
@@ -113,7 +114,7 @@ void lease_recalls_cancel(struct lease *lease, int n_slots)
 void lease_recalls_settle(struct lease *lease, int64_t now_ms, struct effects *effects)
 {
     struct lease_recalls *recalls = &lease->recalls;
-    int n_held = count_held(lease), n_done = 0;
+    int n_held = lease_recalls_count_held(lease), n_done = 0;
     while (n_done < recalls->n_bounds && recalls->bounds[n_done].n_held >= n_held) {
         const struct lease_recalls_bound *done = &recalls->bounds[n_done];
         lease_record_recall(lease, HISTORY_RECALL_DONE, "the slots have been returned",
@@ -136,7 +137,7 @@ bool lease_recalls_replace(struct lease *lease, const struct msg_state *state,
     if (is_same) {
         return false; /* the deadlines stay what they were when first stated */
     }
-    int before = count_held(lease);
+    int before = lease_recalls_count_held(lease);
     recalls->n_bounds = 0;
     for (int i = 0; i < state->n_recalls && i < RECALLS_MAX; i++) {
         const struct recall *recall = &state->recalls[i];

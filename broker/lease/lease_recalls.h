@@ -30,6 +30,8 @@ struct lease_recalls {
     char pool[NAME_SIZE]; /* named in history */
 };
 
+/* All slots of the contract, also on hosts that are down. */
+int lease_recalls_count_held(const struct lease *lease);
 /* Slots that are recalled and have not been given back. */
 int lease_recalls_count(const struct lease *lease);
 /* The same without idle slots of hosts that are down, which go back first and are of no

@@ -184,6 +184,14 @@ int plan_find(const struct plan *plan, const char *name)
     return PLAN_NO_NODE;
 }
 
+int plan_price(const struct plan *plan, int node)
+{
+    while (node != PLAN_NO_NODE && plan->nodes[node].price == PLAN_INHERITED) {
+        node = plan->nodes[node].parent;
+    }
+    return node != PLAN_NO_NODE ? (int)plan->nodes[node].price : 0;
+}
+
 int64_t plan_grace_ms(const struct plan *plan, int node)
 {
     int64_t grace_ms = plan->nodes[node].grace_ms;

@@ -20,12 +20,14 @@
 #include "base/arena.h"
 #include "base/conf/conf.h"
 #include "broker/plan/plan_window.h"
+#include "model/quota.h"
 
 enum {
     PLAN_UNLIMITED = INT32_MAX,     /* no limit; a demand for whatever there is */
     PLAN_SLOTS_MAX = INT32_MAX - 1, /* slots of a pool */
     PLAN_PATH_SIZE = 128,           /* a node's path, with the NUL */
     PLAN_NO_NODE = -1,
+    PLAN_INHERITED = -1,
 };
 
 enum plan_policy {
@@ -51,6 +53,8 @@ enum plan_round {
 struct plan_node {
     const char *name; /* "/eng/sim" */
     int64_t own, reserve, limit, rank, grace_ms;
+    int64_t hours; /* HOURS: borrowed slot hours a month of all below; 0: no bound */
+    int64_t price; /* PRICE of a slot hour, in credits; PLAN_INHERITED: the parent's */
     enum plan_policy policy;
     const char *site; /* of a leaf; NULL: none yet */
     const char *const *queues;
@@ -120,6 +124,8 @@ static inline int64_t plan_max(int64_t a, int64_t b)
 
 /* The shorter of its grace and MAX_BORROWER_GRACE. */
 int64_t plan_grace_ms(const struct plan *plan, int node);
+/* Its price, or that of the nearest node above it that has one; 0: none has. */
+int plan_price(const struct plan *plan, int node);
 
 /* ---------------------------------------------------------------- plan_config.c */
 
@@ -174,8 +180,11 @@ struct plan_use {
     int64_t young;    /* of these: moved to it less than MIN_HOLD ago */
     int64_t forced;   /* of these: to be given back in any case, because its policy has
                          changed (pool_switch.h); until then it gets no others */
-    bool is_fitted;   /* its other jobs need more slots than its quota has room for */
-    bool is_capped;   /* its jobs beyond what it uses could not start (pool_unused.h) */
+    int64_t borrowed; /* of its slots: on hosts of other sites */
+    const char *spent_by; /* the node whose HOURS are used up, itself or one above it:
+                             it gets no more borrowed slots, and wants none; or NULL */
+    bool is_fitted; /* its other jobs need more slots than its quota has room for */
+    bool is_capped; /* its jobs beyond what it uses could not start (pool_unused.h) */
     bool is_switching; /* it has had forced slots since the last cycle, and gets no
                           others in this one */
 };
@@ -212,6 +221,38 @@ struct plan_use *plan_quota_sum(const struct plan *plan, const struct plan_use *
 /* `uses` as plan_quota_sum made them; slots 0 .. PLAN_SLOTS_MAX. */
 struct plan_quota *plan_quota_all(const struct plan *plan, int64_t slots,
                                   const struct plan_use *uses, struct arena *arena);
+
+/* ---------------------------------------------------------------- plan_hours.c */
+
+/* HOURS: which nodes have used up the slot hours of a month.
+ *
+ * What a node has used is what all leaves below it have. A leaf is bounded by each node
+ * from itself to the first level. Levels are those of model/quota.h.
+ *
+ * Units: slot-milliseconds. Source: docs/plans.md "Hours and prices";
+ * docs/adr/0034. */
+
+struct plan_hours {
+    int64_t used_ms;        /* of a month */
+    enum quota_level level; /* QUOTA_FREE without HOURS */
+    const char *spent_by;   /* as in plan_use; the nearest such node */
+};
+
+/* `used_ms` is what each node has used itself: a leaf, or a node that was one. */
+struct plan_hours *plan_hours_all(const struct plan *plan, const int64_t *used_ms,
+                                  struct arena *arena);
+/* What is expected of a node itself since its hours were told. */
+struct plan_hours_use {
+    int64_t more_ms; /* used since then */
+    int64_t n_used;  /* slots, from now on */
+};
+/* When the level of a node changes by what is expected: now_ms if it has; INT64_MAX: no
+ * node has HOURS. The end of the month is a change. */
+int64_t plan_hours_next_ms(const struct plan *plan, const struct plan_hours *hours,
+                           const struct plan_hours_use *uses, int64_t now_ms,
+                           struct arena *arena);
+/* Some node has HOURS. */
+bool plan_hours_has_any(const struct plan *plan);
 
 /* ---------------------------------------------------------------- plan_scale.c */
 

@@ -214,6 +214,34 @@ static void check_grace(const struct plan_node *node, const struct plan_complain
     }
 }
 
+/* The nearest node above it that has HOURS; PLAN_NO_NODE: none has. */
+static int find_hours_above(const struct plan *plan, const struct plan_node *node)
+{
+    int above = node->parent;
+    while (above != PLAN_NO_NODE && plan->nodes[above].hours == 0) {
+        above = plan->nodes[above].parent;
+    }
+    return above;
+}
+
+static void check_hours(const struct plan *plan, const struct plan_node *node,
+                        const struct plan_complaints *to)
+{
+    int above = find_hours_above(plan, node);
+    if (above != PLAN_NO_NODE && node->hours > plan->nodes[above].hours) {
+        complain(to, CONF_WARNING, node->pos, "HOURS",
+                 "%" PRId64 " are above the %" PRId64
+                 " of \"%s\", which count, expected no more than that",
+                 node->hours, plan->nodes[above].hours, plan->nodes[above].name);
+    }
+    if (node->hours > 0 && node->policy == PLAN_OWNERSHIP) {
+        complain(to, CONF_WARNING, node->pos, "HOURS",
+                 "\"%s\" is of ownership policy, so that what it owns stays idle when "
+                 "its hours are used up, expected HOURS at nodes of another policy",
+                 node->name);
+    }
+}
+
 static void check_site(const struct plan_node *node, const struct plan_complaints *to)
 {
     if (!plan_is_leaf(node) && node->site != NULL) {
@@ -319,6 +347,7 @@ void plan_check(const struct plan *plan, const struct plan_complaints *to)
         check_bounds(node, to);
         check_policy(plan, node, to);
         check_grace(node, to);
+        check_hours(plan, node, to);
         check_site(node, to);
         check_children(plan, node, to);
     }

@@ -13,6 +13,8 @@
  *     a limit is above that of the parent
  *     a leaf has no site
  *     a node with children has a grace
+ *     HOURS of a node are above those of a node above it, which count too
+ *     a node of ownership policy has HOURS
  *
  * Errors: nothing here fails; each violation goes to `complain`.
  * Source: docs/design/plans.md "Model", "Decided".

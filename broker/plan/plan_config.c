@@ -306,6 +306,8 @@ static void read_node(struct reader *reader, const struct conf_place *at)
         .rank = conf_value_int(reader->conf, at, "RANK",
                                reader->settings[pool].default_rank),
         .grace_ms = conf_value_duration(reader->conf, at, "GRACE", 0),
+        .hours = conf_value_int(reader->conf, at, "HOURS", 0),
+        .price = conf_value_int(reader->conf, at, "PRICE", PLAN_INHERITED),
         .policy = policy != NULL
                       ? (enum plan_policy)conf_value_word(reader->conf, at, "POLICY")
                       : PLAN_INHERITS,
@@ -332,6 +334,38 @@ static int compare_entries(const void *left, const void *right)
 {
     const struct entry *const *a = left, *const *b = right;
     return strcmp((*a)->node.name, (*b)->node.name);
+}
+
+static int compare_nodes(const void *left, const void *right)
+{
+    const struct entry *const *a = left, *const *b = right;
+    int order = (*a)->pool - (*b)->pool;
+    order = order != 0 ? order : compare_entries(left, right);
+    return order != 0 ? order : (*a > *b) - (*a < *b);
+}
+
+/* A month has one quota, and a node the same one in all windows. */
+static void check_hours(struct reader *reader)
+{
+    const struct entry **all =
+        arena_alloc(reader->conf->arena, (size_t)reader->n_entries, sizeof(*all));
+    for (int i = 0; i < reader->n_entries; i++) {
+        all[i] = &reader->entries[i];
+    }
+    qsort(all, (size_t)reader->n_entries, sizeof(*all), compare_nodes);
+    for (int i = 1; i < reader->n_entries; i++) {
+        const struct plan_node *before = &all[i - 1]->node, *node = &all[i]->node;
+        if (all[i]->pool == all[i - 1]->pool && strcmp(before->name, node->name) == 0 &&
+            before->hours != node->hours) {
+            complain(reader, &all[i]->place, "HOURS",
+                     "another row of \"%s\" has %s, expected the same in all windows, "
+                     "as a month has one quota",
+                     node->name,
+                     before->hours == 0 ? "none"
+                                        : arena_printf(reader->conf->arena, "%lld",
+                                                       (long long)before->hours));
+        }
+    }
 }
 
 /* Chooses the rows that count in a window, in file order. */
@@ -422,6 +456,7 @@ bool plan_config_read(struct conf *conf, struct plan_pools *pools)
     each_row(&reader, "Pool", read_pool);
     each_row(&reader, "TimeWindow", read_window);
     each_row(&reader, "PlanNode", read_node);
+    check_hours(&reader);
     for (int i = 0; i < pools->n_pools; i++) {
         make_plans(&reader, i);
     }

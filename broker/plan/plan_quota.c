@@ -38,6 +38,7 @@ struct plan_use *plan_quota_sum(const struct plan *plan, const struct plan_use *
             parent->waiting = add(parent->waiting, sums[i].waiting);
             parent->young = add(parent->young, sums[i].young);
             parent->forced = add(parent->forced, sums[i].forced);
+            parent->borrowed = add(parent->borrowed, sums[i].borrowed);
         }
     }
     return sums;
@@ -46,6 +47,7 @@ struct plan_use *plan_quota_sum(const struct plan *plan, const struct plan_use *
 /* What the children of each node reserve and claim. */
 struct below {
     int64_t res, claim;
+    bool may_borrow; /* a leaf among them, whose HOURS are not used up */
 };
 
 static void claim_node(const struct plan_node *node, const struct plan_use *use,
@@ -53,9 +55,13 @@ static void claim_node(const struct plan_node *node, const struct plan_use *use,
 {
     share->res = plan_min(node->reserve, share->scaled);
     if (plan_is_leaf(node)) {
+        /* Nothing is held that it could not get. */
+        share->res =
+            use->spent_by != NULL ? plan_min(share->res, use->demand) : share->res;
         share->claim = plan_max(share->res, plan_min(use->demand, node->limit));
     } else {
-        share->res = plan_min(node->limit, plan_max(share->res, below->res));
+        share->res = below->may_borrow ? plan_max(share->res, below->res) : below->res;
+        share->res = plan_min(node->limit, share->res);
         share->claim = plan_max(share->res, plan_min(node->limit, below->claim));
     }
     if (node->policy == PLAN_OWNERSHIP && node->parent == PLAN_NO_NODE) {
@@ -73,8 +79,10 @@ static int64_t claim_all(const struct plan *plan, const struct plan_use *uses,
     for (int i = plan->n_nodes - 1; i >= 0; i--) {
         const struct plan_node *node = &plan->nodes[i];
         claim_node(node, &uses[i], &below[i], &shares[i]);
+        below[i].may_borrow |= plan_is_leaf(node) && uses[i].spent_by == NULL;
         if (node->parent != PLAN_NO_NODE) {
             struct below *parent = &below[node->parent];
+            parent->may_borrow |= below[i].may_borrow;
             parent->res = add(parent->res, shares[i].res);
             parent->claim = add(parent->claim, shares[i].claim);
         } else if (node->policy != PLAN_OWNERSHIP) {

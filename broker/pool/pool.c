@@ -51,6 +51,7 @@ const char *pool_why_text(enum pool_why why)
         [POOL_WHY_LIMIT] = "it is above its LIMIT",
         [POOL_WHY_SWITCH] = "its policy has changed with the time window",
         [POOL_WHY_UNPLANNED] = "the current plan does not have it",
+        [POOL_WHY_HOURS] = "its slot hours of the month are used up (HOURS)",
     };
     return texts[why];
 }
@@ -75,6 +76,7 @@ static struct plan_use *uses_in_hosts(const struct plan *plan, int64_t host_slot
         in_hosts[i].waiting = uses[i].waiting / host_slots;
         in_hosts[i].young = hosts_for(uses[i].young, host_slots);
         in_hosts[i].forced = uses[i].forced / host_slots;
+        in_hosts[i].borrowed = hosts_for(uses[i].borrowed, host_slots);
     }
     return in_hosts;
 }
@@ -92,6 +94,7 @@ static struct plan_use *uses_in_whole_hosts(const struct plan *plan, int64_t hos
         whole[i].waiting *= host_slots;
         whole[i].young *= host_slots;
         whole[i].forced *= host_slots;
+        whole[i].borrowed *= host_slots;
     }
     return whole;
 }

@@ -25,6 +25,7 @@ enum pool_why {
     POOL_WHY_LIMIT,     /* it is above its limit */
     POOL_WHY_SWITCH,    /* its policy has changed with the time window */
     POOL_WHY_UNPLANNED, /* the plan in force does not have it */
+    POOL_WHY_HOURS,     /* its slot hours are used up */
 };
 
 struct pool_move {
@@ -46,9 +47,9 @@ struct pool_cycle {
         *moves; /* of parents: sums; free as docs/design/plans.md "Free slots" */
 };
 
-/* Only the uses of leaves count; recalled, young and forced are at most alloc,
- * and waiting is at most recalled. If more
- * is allocated than there are slots, it is recalled. slots 0 .. PLAN_SLOTS_MAX. */
+/* Only the uses of leaves count; recalled, young, forced and borrowed are at most
+ * alloc, and waiting is at most recalled. If more is allocated than there are slots, it
+ * is recalled. slots 0 .. PLAN_SLOTS_MAX. */
 void pool_cycle(const struct plan *plan, int64_t slots, const struct plan_use *uses,
                 struct pool_cycle *cycle, struct arena *arena);
 
@@ -59,7 +60,8 @@ void pool_cycle_hosts(const struct plan *plan, int64_t n_hosts, int64_t host_slo
                       const struct plan_use *uses, struct pool_cycle *cycle,
                       struct arena *arena);
 
-/* Why the cycle recalls slots of the node; never POOL_WHY_UNPLANNED. */
+/* Why the cycle recalls slots of the node by a deadline; never POOL_WHY_UNPLANNED or
+ * POOL_WHY_HOURS, which sets none. */
 enum pool_why pool_why(const struct pool_cycle *cycle, int node);
 /* "others have less than their quota". */
 const char *pool_why_text(enum pool_why why);

@@ -62,6 +62,14 @@ static void copy_records(const struct pool_entry *from, struct pool_entry *to)
     to->n_records = from->n_records;
 }
 
+static void move_hours(struct pool_entry *from, struct pool_entry *to)
+{
+    struct pool_hours *unused = to->hours;
+    to->hours = from->hours;
+    from->hours = unused;
+    pool_hours_reload(to->hours);
+}
+
 void pool_clock_reload(struct pool_table *pools, const struct broker_config *config,
                        int64_t now_ms)
 {
@@ -70,19 +78,21 @@ void pool_clock_reload(struct pool_table *pools, const struct broker_config *con
     pools->waits_until_ms = old.waits_until_ms;
     pools->utc_offset_ms = old.utc_offset_ms;
     for (int i = 0; i < pools->count; i++) {
-        const struct pool_entry *before = pool_table_find(&old, pools->items[i].name);
+        struct pool_entry *before = pool_table_find(&old, pools->items[i].name);
         if (before != NULL) {
             copy_records(before, &pools->items[i]);
+            move_hours(before, &pools->items[i]);
         }
         set_next(&pools->items[i], pools->utc_offset_ms, now_ms);
     }
-    for (const struct pool_removed *gone = old.removed; gone != NULL;
-         gone = gone->next) {
-        pool_persist_drop(pools, gone->name);
+    for (struct pool_removed *gone = old.removed; gone != NULL; gone = gone->next) {
+        pool_persist_drop(pools, gone->name, gone->hours);
+        gone->hours = NULL;
     }
     for (int i = 0; i < old.count; i++) {
         if (pool_table_find(pools, old.items[i].name) == NULL) {
-            pool_persist_drop(pools, old.items[i].name);
+            pool_persist_drop(pools, old.items[i].name, old.items[i].hours);
+            old.items[i].hours = NULL;
         }
     }
     pool_table_release(&old);
@@ -474,6 +484,10 @@ void pool_clock_tick(const struct pool_world *world, int64_t utc_offset_ms,
     for (int i = 0; i < pools->count; i++) {
         struct pool_entry *pool = &pools->items[i];
         int64_t local_ms = now_ms + utc_offset_ms;
+        if (pool_hours_judge(world, pool, pool_table_plan(pool, local_ms), now_ms,
+                             effects)) {
+            pool->next_ms = now_ms;
+        }
         if (pool->next_ms > now_ms) {
             if (pool->is_asked && pool->asked_ms <= now_ms) {
                 grant_on_demand(world, pool, local_ms, now_ms, effects);
@@ -493,7 +507,7 @@ int64_t pool_clock_wake_ms(const struct pool_table *pools)
     int64_t wake_ms = INT64_MAX;
     for (int i = 0; i < pools->count; i++) {
         const struct pool_entry *pool = &pools->items[i];
-        wake_ms = pool->next_ms < wake_ms ? pool->next_ms : wake_ms;
+        wake_ms = plan_min(wake_ms, plan_min(pool->next_ms, pool_hours_wake_ms(pool)));
         wake_ms = pool->is_asked && pool->asked_ms < wake_ms ? pool->asked_ms : wake_ms;
     }
     return wake_ms;

@@ -65,6 +65,7 @@ static struct lease *contract_of(const struct orders *orders, int leaf,
     lease = lease_new(&id, idle_lease->provider, consumer);
     lease_table_add(leases, lease);
     pool_table_update_lease(orders->world->pools, lease);
+    lease->plan_price = plan_price(orders->cycle->plan, leaf);
     return lease;
 }
 
@@ -100,8 +101,10 @@ static void grant(const struct orders *orders, struct pool_place *place, int lea
     if (node->site == NULL) {
         return;
     }
-    int n_picks = pool_place_pick(place, node->site, orders->cycle->moves[leaf].grant,
-                                  &orders->effects->arena, &picks);
+    bool only_own = orders->cycle->uses[leaf].spent_by != NULL;
+    int n_picks =
+        pool_place_pick(place, node->site, only_own, orders->cycle->moves[leaf].grant,
+                        &orders->effects->arena, &picks);
     for (int from = 0, to; from < n_picks; from = to) {
         const struct lease *idle_lease = hosts[picks[from].host].idle_lease;
         for (to = from; to < n_picks && hosts[picks[to].host].idle_lease == idle_lease;
@@ -370,6 +373,32 @@ static int64_t clear_waits(const struct orders *orders, int leaf)
     return is_kept ? move->wait - n_waiting : move->wait;
 }
 
+/* HOURS of the leaf are used up: it gives back all that it has borrowed as its jobs
+ * end, and gets nothing that is still on its way. */
+static void recall_borrowed(const struct orders *orders, int leaf)
+{
+    struct part_list list = parts_of(orders, leaf);
+    for (int i = 0; i < list.count; i++) {
+        struct lease *lease = list.items[i].lease;
+        int n_left = lease_recalls_count_held(lease) - lease_recalls_count(lease);
+        if (is_own(lease) || list.items[i].is_missed) {
+            continue;
+        }
+        lease_grant_clear(&lease->grant);
+        if (n_left > 0) {
+            const struct lease_recalls_order order = {
+                .pool = orders->pool->name,
+                .n_slots = n_left,
+                .is_whole = is_whole(orders),
+                .why = pool_why_text(POOL_WHY_HOURS),
+                .deadline_ms = orders->now_ms + RECALL_AT_END_MS,
+            };
+            push_recall_add(lease, &order, orders->now_ms, orders->effects);
+            set_due(orders, lease);
+        }
+    }
+}
+
 /* Recalls all slots of leaves that the plan of this window does not have. */
 static void recall_strays(const struct orders *orders)
 {
@@ -384,6 +413,19 @@ static void recall_strays(const struct orders *orders)
     }
 }
 
+/* A leaf pays nothing for hosts of its own site. */
+static void set_prices(const struct orders *orders)
+{
+    for (int i = 0; i < orders->snapshot->n_parts; i++) {
+        const struct pool_contract *part = &orders->snapshot->parts[i];
+        if (part->leaf != PLAN_NO_NODE && !is_own(part->lease)) {
+            push_price_set(part->lease, plan_price(orders->cycle->plan, part->leaf),
+                           orders->now_ms);
+            set_due(orders, part->lease);
+        }
+    }
+}
+
 void pool_execute(const struct pool_world *world, const struct pool_entry *pool,
                   struct pool_snapshot *snapshot, const struct pool_cycle *cycle,
                   int64_t now_ms, struct effects *effects)
@@ -393,19 +435,24 @@ void pool_execute(const struct pool_world *world, const struct pool_entry *pool,
     struct pool_place *place =
         pool_place_new(snapshot, plan->settings.placement, &effects->arena);
     recall_strays(&orders);
+    set_prices(&orders);
     for (int i = 0; i < plan->n_nodes; i++) {
         const struct pool_move *move = &cycle->moves[i];
         if (!plan_is_leaf(&plan->nodes[i])) {
             continue;
         }
-        int64_t n_waiting = clear_waits(&orders, i);
+        bool is_spent = cycle->uses[i].spent_by != NULL;
+        bool is_kept = is_spent && move->cancel == 0 && move->recall == 0;
+        int64_t n_waiting = is_kept ? 0 : clear_waits(&orders, i);
         if (move->cancel > 0) {
             cancel(&orders, i);
         }
         if (move->recall > 0) {
             recall(&orders, i, move->recall, plan_grace_ms(plan, i));
         }
-        if (n_waiting > 0) {
+        if (is_spent) {
+            recall_borrowed(&orders, i);
+        } else if (n_waiting > 0) {
             recall(&orders, i, n_waiting, RECALL_AT_END_MS);
         }
         if (move->grant > 0) {

@@ -180,6 +180,9 @@ const char *pool_explain(const struct pool_cycle *cycle, int node, struct arena 
             ? ", without jobs that could not start on the slots it had"
         : cycle->uses[node].is_fitted
             ? ", without jobs that need more slots at once than it may have"
+        : cycle->uses[node].spent_by != NULL
+            ? arena_printf(arena, ", as the slot hours of %s are used up (HOURS)",
+                           cycle->uses[node].spent_by)
             : "",
         odd[0] != '\0' ? ", rounded up " : "", odd, grant_reason(cycle, node, arena),
         recall_reason(cycle, node, arena));

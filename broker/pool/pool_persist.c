@@ -26,7 +26,7 @@ void pool_persist_load_pool(struct pool_table *pools, const struct row_pool *row
 {
     struct pool_entry *pool = pool_table_find(pools, row->name);
     if (pool == NULL) {
-        pool_persist_drop(pools, row->name);
+        pool_persist_drop(pools, row->name, NULL);
         return;
     }
     pool->latest.plan = plan_of(pool, row->window);
@@ -57,6 +57,25 @@ void pool_persist_load_carried(struct pool_table *pools, const struct row_kept *
         *record = (struct pool_record){.node = arena_str(pool->arena, row->node),
                                        .carried = row->slots};
     }
+}
+
+void pool_persist_load_hours(struct pool_table *pools, const struct row_hours *row)
+{
+    const struct pool_entry *pool = pool_table_find(pools, row->pool);
+    struct pool_removed *gone = pools->removed;
+    if (pool != NULL) {
+        pool_hours_load(pool->hours, row);
+        return;
+    }
+    while (gone != NULL && strcmp(gone->name, row->pool) != 0) {
+        gone = gone->next;
+    }
+    if (gone == NULL) {
+        pool_persist_drop(pools, row->pool, NULL);
+        gone = pools->removed;
+    }
+    gone->hours = gone->hours != NULL ? gone->hours : pool_hours_new();
+    pool_hours_load(gone->hours, row);
 }
 
 /* ---------------------------------------------------------------- to disk */
@@ -116,19 +135,24 @@ void pool_persist_store(struct pool_entry *pool, const struct plan *plan, int64_
 
 /* ---------------------------------------------------------------- removed pools */
 
-void pool_persist_drop(struct pool_table *pools, const char *name)
+void pool_persist_drop(struct pool_table *pools, const char *name,
+                       struct pool_hours *hours)
 {
     struct pool_removed *gone = arena_alloc(&pools->arena, 1, sizeof(*gone));
     gone->name = arena_str(&pools->arena, name);
+    gone->hours = hours;
     gone->next = pools->removed;
     pools->removed = gone;
 }
 
 void pool_persist_tick(struct pool_table *pools, struct effects *effects)
 {
-    for (const struct pool_removed *gone = pools->removed; gone != NULL;
-         gone = gone->next) {
+    for (struct pool_removed *gone = pools->removed; gone != NULL; gone = gone->next) {
         store_pool(gone->name, "", 0, true, effects);
+        if (gone->hours != NULL) {
+            pool_hours_drop(gone->hours, gone->name, effects);
+            pool_hours_free(gone->hours);
+        }
     }
     pools->removed = NULL;
 }

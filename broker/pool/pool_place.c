@@ -195,8 +195,8 @@ static int compare_hosts(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-int pool_place_pick(struct pool_place *place, const char *site, int64_t n_slots,
-                    struct arena *arena, struct pool_pick **picks)
+int pool_place_pick(struct pool_place *place, const char *site, bool only_own,
+                    int64_t n_slots, struct arena *arena, struct pool_pick **picks)
 {
     int n_picks = 0;
     for (int i = 1; i < place->n_runs; i++) {
@@ -204,7 +204,7 @@ int pool_place_pick(struct pool_place *place, const char *site, int64_t n_slots,
             n_slots = pick_from(place, &place->runs[i], n_slots);
         }
     }
-    pick_from(place, &place->runs[0], n_slots);
+    pick_from(place, &place->runs[0], only_own ? 0 : n_slots);
     qsort(place->touched, (size_t)place->n_touched, sizeof(*place->touched),
           compare_hosts);
     *picks = arena_alloc(arena, (size_t)place->n_touched, sizeof(**picks));

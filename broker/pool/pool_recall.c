@@ -17,6 +17,9 @@
  * computed like the others, with the quota as the floor and with what is recalled
  * already as the least that each node gives.
  *
+ * A leaf whose HOURS are used up likewise gives back without a deadline all that it has
+ * borrowed and is not recalled within its grace, even if nothing is short.
+ *
  * A node above its floor gives back in proportion to the difference, and the node of
  * the lowest rank gives the odd slot. While nothing is short, nodes give back only what
  * exceeds a limit, and what a change of policy takes (REBALANCE), which may go below
@@ -40,6 +43,8 @@ struct recalls {
     bool keeps_owned;     /* EGO_DISABLE_RECLAIM_HYBRID_OWN is in force */
     bool *misses;         /* a node below it has less than its quota */
     int64_t *available;   /* each node can give so much */
+    int64_t *earlier;     /* earlier recalls take so much. What waits for jobs to end
+                             because HOURS are used up is no reason to end these first */
     int64_t *wanted;      /* and gives so much, earlier recalls among them */
     const int64_t *least; /* it gives at least so much; NULL: nothing */
     int64_t *room;        /* of a parent: slots for its children */
@@ -68,8 +73,14 @@ static void look_at_all(const struct recalls *recalls)
                            ? plan_max(cycle->uses[i].alloc - cycle->uses[i].young, 0)
                            : recalls->available[i];
         recalls->available[i] = plan_max(plan_min(excess, most), cycle->uses[i].forced);
+        if (plan_is_leaf(node)) {
+            const struct plan_use *use = &cycle->uses[i];
+            recalls->earlier[i] =
+                use->recalled - (use->spent_by != NULL ? use->waiting : 0);
+        }
         if (node->parent != PLAN_NO_NODE) {
             recalls->available[node->parent] += recalls->available[i];
+            recalls->earlier[node->parent] += recalls->earlier[i];
             recalls->misses[node->parent] |=
                 recalls->misses[i] || pool_held(cycle, i) < cycle->shares[i].quota;
         }
@@ -117,8 +128,7 @@ static int collect(const struct recalls *recalls, int first, int count,
             .weight = available, .lo = least, .hi = available};
         recalls->members[n_items++] = i;
         *forced_sum += least;
-        *earlier_sum +=
-            plan_max(least, plan_min(recalls->cycle->uses[i].recalled, available));
+        *earlier_sum += plan_max(least, plan_min(recalls->earlier[i], available));
     }
     return n_items;
 }
@@ -128,7 +138,7 @@ static void prefer_earlier(const struct recalls *recalls, int n_items, bool enou
 {
     for (int k = 0; k < n_items; k++) {
         struct max_min_fill_item *item = &recalls->items[k];
-        int64_t earlier = recalls->cycle->uses[recalls->members[k]].recalled;
+        int64_t earlier = recalls->earlier[recalls->members[k]];
         earlier = plan_max(item->lo, plan_min(earlier, item->hi));
         if (enough) {
             item->hi = earlier;
@@ -204,6 +214,7 @@ static struct recalls recall_all(struct pool_cycle *cycle, bool keeps_owned,
         .keeps_owned = keeps_owned,
         .misses = arena_alloc(arena, n_nodes, sizeof(bool)),
         .available = arena_alloc(arena, n_nodes, sizeof(int64_t)),
+        .earlier = arena_alloc(arena, n_nodes, sizeof(int64_t)),
         .wanted = arena_alloc(arena, n_nodes, sizeof(int64_t)),
         .least = least,
         .room = arena_alloc(arena, n_nodes, sizeof(int64_t)),
@@ -234,6 +245,18 @@ static void set_waits(const struct recalls *recalls, struct arena *arena)
     }
 }
 
+/* Leaves whose HOURS are used up keep no borrowed slot beyond the jobs that run. */
+static void set_spent_waits(const struct recalls *recalls)
+{
+    struct pool_cycle *cycle = recalls->cycle;
+    for (int i = 0; i < cycle->plan->n_nodes; i++) {
+        const struct plan_use *use = &cycle->uses[i];
+        if (plan_is_leaf(&cycle->plan->nodes[i]) && use->spent_by != NULL) {
+            cycle->moves[i].wait = plan_max(use->borrowed - recalls->wanted[i], 0);
+        }
+    }
+}
+
 void pool_recall(struct pool_cycle *cycle, struct arena *arena)
 {
     const struct plan *plan = cycle->plan;
@@ -244,6 +267,7 @@ void pool_recall(struct pool_cycle *cycle, struct arena *arena)
     if (keeps_owned) {
         set_waits(&recalls, arena);
     }
+    set_spent_waits(&recalls);
     if (plan->settings.max_recall < PLAN_UNLIMITED) {
         cut(&recalls, arena);
     }

@@ -137,6 +137,10 @@ static void add_leaf(struct builder *builder, struct lease *lease, int first,
     use->waiting += lease_recalls_count_waiting(lease, builder->now_ms);
     use->young += (young < held ? young : held) + lease->grant.n_slots;
     snapshot->activity[leaf].n_used += used;
+    if (lease->consumer != lease->provider) {
+        use->borrowed += held + lease->grant.n_slots;
+        snapshot->activity[leaf].n_borrowed += used;
+    }
     snapshot->activity[leaf].n_granted += lease->grant.n_slots;
 }
 
@@ -167,6 +171,37 @@ static int64_t demand_of(const struct builder *builder, int leaf)
         waiting = member_count_waiting(site, node->queues, node->n_queues);
     }
     return plan_min(builder->snapshot->activity[leaf].n_used + waiting, PLAN_SLOTS_MAX);
+}
+
+/* Idle slots on hosts of the site. */
+static int64_t count_idle_of(const struct pool_snapshot *snapshot, const char *site)
+{
+    int64_t n_idle = 0;
+    for (int i = 0; site != NULL && i < snapshot->n_hosts; i++) {
+        const struct pool_host *host = &snapshot->hosts[i];
+        bool is_of_site = strcmp(host->idle_lease->provider->name, site) == 0;
+        n_idle += is_of_site && host->n_idle > 0 ? host->n_idle : 0;
+    }
+    return n_idle;
+}
+
+/* Leaves whose HOURS are used up want no more borrowed slots than they use. */
+static void apply_hours(const struct builder *builder)
+{
+    const struct pool_snapshot *snapshot = builder->snapshot;
+    const struct plan *plan = snapshot->plan;
+    const struct plan_hours *hours =
+        pool_hours_of(builder->pool, plan, builder->now_ms, builder->arena);
+    for (int i = 0; hours != NULL && i < plan->n_nodes; i++) {
+        struct plan_use *use = &snapshot->uses[i];
+        use->spent_by = hours[i].spent_by;
+        if (use->spent_by != NULL && plan_is_leaf(&plan->nodes[i])) {
+            int64_t own = use->alloc - use->borrowed +
+                          count_idle_of(snapshot, plan->nodes[i].site);
+            int64_t borrowed = snapshot->activity[i].n_borrowed;
+            use->demand = borrowed + plan_min(use->demand - borrowed, own);
+        }
+    }
 }
 
 /* What it has beyond what it may keep from its earlier policy (pool_switch.h). */
@@ -247,6 +282,7 @@ void pool_snapshot_take(const struct lease_table *leases, const struct members *
             use->young = plan_min(use->young, use->alloc);
         }
     }
+    apply_hours(&builder);
     set_forced(&builder);
     qsort(snapshot->parts, (size_t)snapshot->n_parts, sizeof(*snapshot->parts),
           compare_parts);

@@ -2,6 +2,7 @@
 /* pool_table.c: see pool_table.h. */
 #include "broker/pool/pool_table.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,6 +87,7 @@ void pool_table_init(struct pool_table *pools, const struct broker_config *confi
         pools->items[i].next_ms = INT64_MAX;
         pools->items[i].look = mem_alloc(1, sizeof(struct pool_look));
         arena_init(&pools->items[i].look->arena);
+        pools->items[i].hours = pool_hours_new();
     }
 }
 
@@ -95,6 +97,11 @@ void pool_table_release(struct pool_table *pools)
         free_arena(pools->items[i].arena);
         arena_release(&pools->items[i].look->arena);
         free(pools->items[i].look);
+        pool_hours_free(pools->items[i].hours);
+    }
+    for (const struct pool_removed *gone = pools->removed; gone != NULL;
+         gone = gone->next) {
+        pool_hours_free(gone->hours);
     }
     arena_release(&pools->arena);
 }
@@ -109,6 +116,27 @@ struct pool_entry *pool_table_find(const struct pool_table *pools, const char *n
         }
     }
     return NULL;
+}
+
+/* It is named by the policy's contract with the idle slots, of which there may be
+ * others from before. */
+struct pool_entry *pool_table_find_of(const struct pool_table *pools,
+                                      const struct lease_table *leases,
+                                      const struct lease *leaf)
+{
+    char prefix[LEASE_ID_SIZE];
+    size_t length = (size_t)snprintf(
+        prefix, sizeof(prefix), "%s/%s/pool:", leaf->row.provider, leaf->row.policy);
+    struct pool_entry *found = NULL;
+    for (int i = lease_table_find_after(leases, prefix);
+         i < leases->count && strncmp(leases->items[i]->row.id, prefix, length) == 0;
+         i++) {
+        const struct lease *idle = leases->items[i];
+        struct pool_entry *pool =
+            pool_table_find(pools, idle->row.consumer + strlen("pool:"));
+        found = pool != NULL && (found == NULL || lease_is_open(idle)) ? pool : found;
+    }
+    return found;
 }
 
 const struct plan *pool_table_plan(const struct pool_entry *pool, int64_t local_ms)

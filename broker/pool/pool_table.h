@@ -55,6 +55,7 @@ struct pool_entry {
     struct pool_record *records; /* by path */
     int n_records;
     struct pool_look *look; /* for views, which change nothing else */
+    struct pool_hours *hours;
 };
 
 /* What a cycle would decide, as it was last shown. */
@@ -70,6 +71,7 @@ struct pool_look {
 /* A pool that is not configured any more; its rows may be on disk. */
 struct pool_removed {
     const char *name;
+    struct pool_hours *hours; /* NULL: none */
     struct pool_removed *next;
 };
 
@@ -92,6 +94,10 @@ struct pool_world {
 void pool_table_init(struct pool_table *pools, const struct broker_config *config);
 void pool_table_release(struct pool_table *pools);
 struct pool_entry *pool_table_find(const struct pool_table *pools, const char *name);
+/* The pool of a leaf's contract; NULL: it is not known. */
+struct pool_entry *pool_table_find_of(const struct pool_table *pools,
+                                      const struct lease_table *leases,
+                                      const struct lease *leaf);
 /* The plan that is in force; local time. */
 const struct plan *pool_table_plan(const struct pool_entry *pool, int64_t local_ms);
 /* The leaf of that site with that path; PLAN_NO_NODE: there is none. */
@@ -132,16 +138,51 @@ void pool_table_update_lease(const struct pool_table *pools, struct lease *lease
 /* Restores the rows, before the start: pools first, then what nodes carry, by path. */
 void pool_persist_load_pool(struct pool_table *pools, const struct row_pool *row);
 void pool_persist_load_carried(struct pool_table *pools, const struct row_kept *row);
+void pool_persist_load_hours(struct pool_table *pools, const struct row_hours *row);
 
 /* Stores what a cycle by that plan, in a pool of so many slots, has changed: `records`
  * are new, and the pool has those of the cycle before. */
 void pool_persist_store(struct pool_entry *pool, const struct plan *plan, int64_t slots,
                         const struct pool_record *records, struct effects *effects);
 
-/* The pool is not configured any more. */
-void pool_persist_drop(struct pool_table *pools, const char *name);
+/* The pool is not configured any more; it had these hours, or NULL. */
+void pool_persist_drop(struct pool_table *pools, const char *name,
+                       struct pool_hours *hours);
 /* Deletes the rows of such pools, once. */
 void pool_persist_tick(struct pool_table *pools, struct effects *effects);
+
+/* -------------------------------------------------------------- pool_hours.c */
+
+/* HOURS of nodes: what providers have counted of the contracts of leaves, and the level
+ * of each node that was last recorded. Both are on disk, and a reload changes neither.
+ * A level that begins is an event and a line of the log.
+ *
+ * Units: slot-milliseconds; months of UTC, by the broker's clock. Order: none of
+ * messages matters. Source: docs/adr/0034. */
+
+struct pool_hours *pool_hours_new(void);
+void pool_hours_free(struct pool_hours *hours);
+
+/* A STATE of a leaf's contract, which tells its hours. */
+void pool_hours_learn(struct pool_entry *pool, const struct lease *lease,
+                      const struct msg_state *state, int64_t now_ms);
+/* Stores what is new if the pool has HOURS, records levels that begin, and asks
+ * providers when the next one is expected. True if leaves may borrow no more, or may
+ * again. */
+bool pool_hours_judge(const struct pool_world *world, struct pool_entry *pool,
+                      const struct plan *plan, int64_t now_ms, struct effects *effects);
+int64_t pool_hours_wake_ms(const struct pool_entry *pool);
+/* The plan may have other HOURS. */
+void pool_hours_reload(struct pool_hours *hours);
+/* What its nodes have used in this month; NULL: no node of the plan has HOURS. */
+const struct plan_hours *pool_hours_of(const struct pool_entry *pool,
+                                       const struct plan *plan, int64_t now_ms,
+                                       struct arena *arena);
+
+void pool_hours_load(struct pool_hours *hours, const struct row_hours *row);
+/* Deletes all its rows. */
+void pool_hours_drop(const struct pool_hours *hours, const char *pool,
+                     struct effects *effects);
 
 /* ---------------------------------------------------------------- pool_clock.c */
 
@@ -160,6 +201,8 @@ void pool_persist_tick(struct pool_table *pools, struct effects *effects);
  * next cycle, as it does not report more jobs then. Such a look is taken at most once
  * in a second, and less often at plans of more than 10,000 nodes. It recalls nothing,
  * and it begins after the first cycle.
+ *
+ * If HOURS of a node are used up, or begin anew, one more cycle runs at once.
  *
  * A plan that is loaded anew counts from the next cycle. The contract of a leaf that is
  * in no plan any more is drained, and its slots are recalled.
@@ -210,7 +253,9 @@ int64_t pool_clock_wake_ms(const struct pool_table *pools);
  * count for PROVIDER_LOST_AFTER, so that a short disturbance recalls nothing elsewhere;
  * none of them is granted or recalled meanwhile. A grant that has not arrived yet
  * counts as held. A leaf wants what it uses of the pool and what waits in its queues;
- * if its site is away, what it uses. Jobs that run outside the pool do not count.
+ * if its site is away, what it uses. Jobs that run outside the pool do not count. A
+ * leaf whose HOURS are used up wants what it uses, and of hosts of its own site what it
+ * can get now.
  *
  * Ownership: the arena's; leases are borrowed. Order: leases by id, hosts in their
  * order. */
@@ -226,6 +271,7 @@ struct pool_host {
 /* What a leaf does with its slots. */
 struct pool_activity {
     int64_t n_used, n_granted; /* granted ones are not there yet */
+    int64_t n_borrowed;        /* of those in use: on hosts of other sites */
 };
 
 /* A contract of a leaf. */
@@ -270,9 +316,10 @@ struct pool_place *pool_place_new(struct pool_snapshot *snapshot,
                                   enum plan_placement placement, struct arena *arena);
 
 /* Picks up to so many slots for a leaf of that site, which are not idle any more: each
- * host once, in the snapshot's order. Returns how many picks. */
-int pool_place_pick(struct pool_place *place, const char *site, int64_t n_slots,
-                    struct arena *arena, struct pool_pick **picks);
+ * host once, in the snapshot's order; `only_own`: only hosts of that site. Returns how
+ * many picks. */
+int pool_place_pick(struct pool_place *place, const char *site, bool only_own,
+                    int64_t n_slots, struct arena *arena, struct pool_pick **picks);
 
 /* ------------------------------------------------------------ pool_execute.c */
 

@@ -4,6 +4,7 @@
  *     poll_state      STATE_ASK to the provider, until it states the lease
  *     push_contract   CONTRACT to the consumer, until it acknowledges the revision
  *     push_grant      LEASE_OPEN to the provider, until it states the leaf's contract
+ *     push_price      LEASE_OPEN to the provider, until it states that price
  *     push_evict      EVICT to the provider, until a lost consumer uses nothing
  *     push_drain      DRAIN to the provider, until its STATE names the order's number
  *     push_recall     RECALL to the provider, likewise
@@ -50,6 +51,16 @@ void push_grant_set(struct lease *lease, const struct host_slots *hosts, int n_h
 /* Begins the hand-over as soon as the lease is registered and may move. */
 void push_grant_tick(struct lease *lease, int64_t now_ms, struct effects *effects);
 int64_t push_grant_wake_ms(const struct lease *lease);
+
+/* ---------------------------------------------------------------- push_price.c */
+
+/* PRICE of the leaf in the plan in force. */
+void push_price_set(struct lease *lease, int price, int64_t now_ms);
+/* A STATE came, and its price is applied. */
+void push_price_on_state(struct lease *lease, int64_t now_ms);
+
+void push_price_tick(struct lease *lease, int64_t now_ms, struct effects *effects);
+int64_t push_price_wake_ms(const struct lease *lease);
 
 /* ---------------------------------------------------------------- push_evict.c */
 

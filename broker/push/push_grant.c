@@ -31,6 +31,7 @@ static void send_open(const struct lease *lease, struct effects *effects)
     struct msg msg = {.kind = MSG_LEASE_OPEN};
     msg.lease_open.lease = lease->row.id;
     msg.lease_open.above = lease->row.epoch;
+    msg.lease_open.price = lease->plan_price > 0 ? lease->plan_price : 0;
     outbox_send(effects, lease->provider, "", &msg);
 }
 

@@ -68,6 +68,9 @@ static void add_node(struct arena *arena, struct value *event,
         value_add_int(arena, event, "demand", row->demand);
         return;
     }
+    if (row->event == HISTORY_HOURS) {
+        return;
+    }
     value_add_int(arena, event, "slots", row->slots);
     if (start_ms < 0) {
         value_add_instant(arena, event, "deadline", row->deadline_ms);

@@ -23,6 +23,7 @@ struct shown {
     const struct plan_quota *share;
     const struct plan_use *use;
     const struct pool_record *record; /* NULL: there is none */
+    const struct plan_hours *hours;   /* NULL: no node has HOURS */
 };
 
 /* ---------------------------------------------------------------- fields */
@@ -42,6 +43,31 @@ static void add_queues(const struct shown *shown, struct value *row, const char 
     for (int i = 0; i < shown->of->n_queues; i++) {
         value_add_text(arena, queues, NULL, shown->of->queues[i]);
     }
+}
+
+/* Of a node without HOURS, what is used counts for those above it. */
+static bool has_hours_used(const struct shown *shown)
+{
+    return shown->hours != NULL;
+}
+
+static void add_hours(const struct shown *shown, struct value *row, const char *key,
+                      struct arena *arena)
+{
+    value_add_known(arena, row, key, shown->of->hours > 0, shown->of->hours);
+}
+
+static void add_hours_used(const struct shown *shown, struct value *row,
+                           const char *key, struct arena *arena)
+{
+    value_add_known(arena, row, key, has_hours_used(shown),
+                    has_hours_used(shown) ? shown->hours->used_ms / QUOTA_HOUR_MS : 0);
+}
+
+static const char *hours_level(const struct shown *shown)
+{
+    static const char *const names[] = {"free", "low", "spent"};
+    return shown->of->hours > 0 ? names[shown->hours->level] : NULL;
 }
 
 #define ADD(field, add, what)                                                          \
@@ -68,6 +94,9 @@ ADD(free, value_add_int, shown->cycle->moves[shown->node].free)
 ADD(shortfall, value_add_int, shortfall(shown))
 ADD(rule, value_add_text, pool_explain_rule(shown->share->rule))
 ADD(why, value_add_text, pool_explain(shown->cycle, shown->node, arena))
+ADD(price, value_add_int, plan_price(shown->cycle->plan, shown->node))
+ADD(hours_level, value_add_text, hours_level(shown))
+ADD(spent_by, value_add_text, shown->use->spent_by)
 ADD(moved_at, value_add_instant, shown->record != NULL ? shown->record->moved_ms : 0)
 ADD(moved, value_add_text, shown->record != NULL ? shown->record->moved_why : NULL)
 #undef ADD
@@ -81,11 +110,13 @@ static const struct field {
     {                                                                                  \
 #field, add_##field                                                            \
     }
-    FIELD(pool),   FIELD(node),      FIELD(site),    FIELD(queues), FIELD(rank),
-    FIELD(owned),  FIELD(scaled),    FIELD(reserve), FIELD(limit),  FIELD(grace_s),
-    FIELD(demand), FIELD(claim),     FIELD(quota),   FIELD(alloc),  FIELD(recalled),
-    FIELD(free),   FIELD(shortfall), FIELD(rule),    FIELD(why),    FIELD(moved_at),
-    FIELD(moved),
+    FIELD(pool),        FIELD(node),     FIELD(site),     FIELD(queues),
+    FIELD(rank),        FIELD(owned),    FIELD(scaled),   FIELD(reserve),
+    FIELD(limit),       FIELD(grace_s),  FIELD(demand),   FIELD(claim),
+    FIELD(quota),       FIELD(alloc),    FIELD(recalled), FIELD(free),
+    FIELD(shortfall),   FIELD(rule),     FIELD(why),      FIELD(moved_at),
+    FIELD(moved),       FIELD(price),    FIELD(hours),    FIELD(hours_used),
+    FIELD(hours_level), FIELD(spent_by),
 #undef FIELD
 };
 enum { N_FIELDS = sizeof(fields) / sizeof(fields[0]) };
@@ -151,7 +182,7 @@ static struct value *make_row(const struct form *form, const struct shown *shown
 
 static void show_node(struct page *page, const struct form *form,
                       const struct pool_entry *pool, const struct pool_cycle *cycle,
-                      int node)
+                      const struct plan_hours *hours, int node)
 {
     const struct plan_node *of = &cycle->plan->nodes[node];
     const struct shown shown = {
@@ -162,6 +193,7 @@ static void show_node(struct page *page, const struct form *form,
         .share = &cycle->shares[node],
         .use = &cycle->uses[node],
         .record = pool_table_find_record(pool, of->name),
+        .hours = hours != NULL ? &hours[node] : NULL,
     };
     page_add(page, of->name, make_row(form, &shown, page->arena));
 }
@@ -189,17 +221,18 @@ static void list_nodes(const struct broker *broker, const struct pool_entry *poo
         pool_clock_shown(&broker->leases, &broker->members, pool, plan,
                          page_text(query->after)[0] != '\0', now_ms);
     const struct form form = choose_fields(page_text(query->fields), page);
+    const struct plan_hours *hours = pool_hours_of(pool, plan, now_ms, page->arena);
     value_add_int(page->arena, page->root, "n_nodes", plan->n_nodes);
     if (page_text(query->host)[0] != '\0') {
         int node = plan_find(plan, query->host);
         if (node != PLAN_NO_NODE) {
-            show_node(page, &form, pool, &look->cycle, node);
+            show_node(page, &form, pool, &look->cycle, hours, node);
         }
         return;
     }
     for (int pos = first_of(plan, page_text(query->after));
          pos < plan->n_nodes && !page->is_full; pos++) {
-        show_node(page, &form, pool, &look->cycle, plan->by_pos[pos]);
+        show_node(page, &form, pool, &look->cycle, hours, plan->by_pos[pos]);
     }
 }
 

@@ -278,7 +278,9 @@ static const struct column plan_table[] = COLUMNS(
     NUMBER("SCALED", "scaled"), NUMBER("RESERVE", "reserve"), NUMBER("LIMIT", "limit"),
     NUMBER("DEMAND", "demand"), NUMBER("CLAIM", "claim"), NUMBER("QUOTA", "quota"),
     NUMBER("ALLOC", "alloc"), NUMBER("RECALLED", "recalled"), NUMBER("FREE", "free"),
-    NUMBER("SHORTFALL", "shortfall"));
+    NUMBER("SHORTFALL", "shortfall"), NUMBER("HOURS", "hours"),
+    NUMBER("HOURS_USED", "hours_used"), TEXT("LEVEL", "hours_level"),
+    NUMBER("PRICE", "price"));
 
 static const struct column plan_why_table[] =
     COLUMNS(TEXT("NODE", "node"), NUMBER("QUOTA", "quota"), NUMBER("ALLOC", "alloc"),

@@ -206,8 +206,8 @@ static bool read_price(struct reading *reading)
     int n_hours = 0;
     if (first != NULL && reading->policy->shares.is_pool) {
         COMPLAIN(reading, first,
-                 "%s is not supported for slots of a pool yet, expected sites in "
-                 "DISTRIBUTION",
+                 "%s is of leases with sites, and the slots go to a pool, expected it "
+                 "in section PlanNode of the broker",
                  first->key);
         return false;
     }

@@ -54,6 +54,7 @@ static bool check_move(struct look *look, int node)
                 "recalled more than it has", node) &&
            must(look,
                 move->wait == 0 || use->forced > 0 || is_whole ||
+                    use->spent_by != NULL ||
                     use->alloc - recalled - move->wait >= cycle->shares[node].quota,
                 "gives slots below its quota as jobs end", node) &&
            must(look,

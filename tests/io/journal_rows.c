@@ -243,6 +243,7 @@ void journal_rows_add(void *arg, const struct row *row)
     case ROW_SITE:
     case ROW_POOL:
     case ROW_KEPT:
+    case ROW_HOURS:
     case ROW_HISTORY:
     case ROW_JOB_EVENT:
     case ROW_KINDS:

@@ -131,6 +131,22 @@ static void draw_kept(struct rng *rng, struct arena *arena, struct row *row)
     };
 }
 
+static void draw_hours(struct rng *rng, struct arena *arena, struct row *row)
+{
+    bool is_node = rng_percent(rng, 50);
+    row->kind = ROW_HOURS;
+    row->hours = (struct row_hours){
+        .pool = is_node || rng_percent(rng, 50) ? "p" : "",
+        .name = arena_printf(arena, is_node ? "/eng/%d" : "n/1/s:/eng/%d",
+                             (int)rng_below(rng, 4)),
+        .since_ms = is_node ? 0 : rng_below(rng, 3),
+        .month_ms = is_node ? 0 : rng_below(rng, 3),
+        .used_ms = rng_below(rng, 1000000),
+        .level = (int)rng_below(rng, 3),
+        .is_gone = rng_percent(rng, 30),
+    };
+}
+
 static void draw_small(struct rng *rng, struct arena *arena, struct row *row)
 {
     if (row->kind == ROW_COUNTER) {
@@ -169,6 +185,8 @@ static void draw_row(struct rng *rng, struct arena *arena, struct row *row)
         draw_history(rng, arena, &row->history);
     } else if (rng_percent(rng, 20)) {
         draw_kept(rng, arena, row);
+    } else if (rng_percent(rng, 20)) {
+        draw_hours(rng, arena, row);
     } else {
         row->kind = small[rng_below(rng, 4)];
         draw_small(rng, arena, row);

@@ -145,6 +145,11 @@ static void add_row(void *arg, const struct row *row)
     } else if (row->kind == ROW_KEPT) {
         add(to, "pool %s %s keeps %" PRId64 "\n", row->kept.pool, row->kept.node,
             row->kept.slots);
+    } else if (row->kind == ROW_HOURS) {
+        add(to, "hours %s:%s since %" PRId64 " month %" PRId64 ": %" PRId64,
+            row->hours.pool, row->hours.name, row->hours.since_ms, row->hours.month_ms,
+            row->hours.used_ms);
+        add(to, " level %d\n", row->hours.level);
     } else {
         fail_msg("a row of kind %d", row->kind);
     }
@@ -268,6 +273,28 @@ static void test_pools_and_what_their_nodes_keep(void **state)
     assert_loads(*state, "pool p window \"night\" slots 8\n"
                          "pool p /a keeps 3\n"
                          "pool p /b/x keeps 0\n");
+}
+
+static void test_hours(void **state)
+{
+    const char *a = "n/1/s:/a";
+    struct row rows[] = {
+        {.kind = ROW_HOURS, .hours = {"p", a, 5, 100, 7, 0, false}},
+        {.kind = ROW_HOURS, .hours = {"p", a, 5, 100, 9, 0, false}}, /* grows */
+        {.kind = ROW_HOURS, .hours = {"p", a, 6, 100, 3, 0, false}}, /* counted anew */
+        {.kind = ROW_HOURS, .hours = {"p", a, 5, 200, 1, 0, false}}, /* a month later */
+        {.kind = ROW_HOURS, .hours = {"p", "/a", 0, 0, 0, 1, false}},
+        {.kind = ROW_HOURS, .hours = {"p", "/a", 0, 0, 0, 2, false}},
+        {.kind = ROW_HOURS, .hours = {"p", "/b", 0, 0, 0, 2, false}},
+        {.kind = ROW_HOURS, .hours = {"p", "/b", 0, 0, 0, 0, true}},
+        {.kind = ROW_HOURS, .hours = {"", "n/2/s", 0, 0, 0, 1, false}},
+        {.kind = ROW_HOURS, .hours = {"p", a, 6, 100, 0, 0, true}},
+    };
+    write_rows(*state, rows, sizeof(rows) / sizeof(rows[0]));
+    assert_loads(*state, "hours :n/2/s since 0 month 0: 0 level 1\n"
+                         "hours p:/a since 0 month 0: 0 level 2\n"
+                         "hours p:n/1/s:/a since 5 month 100: 9 level 0\n"
+                         "hours p:n/1/s:/a since 5 month 200: 1 level 0\n");
 }
 
 static struct row small_lease(const char *id, const struct host_split *hosts,
@@ -666,6 +693,7 @@ int main(void)
         TEST(test_counters_and_overrides),
         TEST(test_what_is_drained_stays_so),
         TEST(test_pools_and_what_their_nodes_keep),
+        TEST(test_hours),
         TEST(test_a_lease_keeps_its_hosts_in_order),
         TEST(test_a_lease_is_replaced_with_its_hosts),
         TEST(test_what_a_lease_exports_besides_slots),

@@ -461,6 +461,115 @@ static void ownership_stays_apart(void **state)
     each_world(true, borders_hold);
 }
 
+/* ---------------------------------------------------------------- HOURS */
+
+static bool is_at_or_below(const struct plan *plan, int node, int above)
+{
+    while (node != PLAN_NO_NODE && node != above) {
+        node = plan->nodes[node].parent;
+    }
+    return node == above;
+}
+
+/* By the definition: what is used anywhere below, looked for node by node. */
+static int64_t used_below(const struct plan *plan, const int64_t *used_ms, int node)
+{
+    int64_t sum_ms = 0;
+    for (int i = 0; i < plan->n_nodes; i++) {
+        sum_ms += is_at_or_below(plan, i, node) ? used_ms[i] : 0;
+    }
+    return sum_ms;
+}
+
+static void check_hours(struct plan_world *world, const struct plan_hours *hours,
+                        const int64_t *used_ms)
+{
+    const struct plan *plan = &world->plan;
+    for (int i = 0; i < plan->n_nodes; i++) {
+        const char *spent_by = NULL;
+        for (int above = i; above != PLAN_NO_NODE && spent_by == NULL;
+             above = plan->nodes[above].parent) {
+            const struct plan_node *node = &plan->nodes[above];
+            bool is_spent = node->hours > 0 && used_below(plan, used_ms, above) >=
+                                                   node->hours * QUOTA_HOUR_MS;
+            spent_by = is_spent ? node->name : NULL;
+        }
+        PLAN_WORLD_EXPECT(world, hours[i].used_ms == used_below(plan, used_ms, i),
+                          "hours are not those of all below", i);
+        PLAN_WORLD_EXPECT(world, hours[i].spent_by == spent_by,
+                          "is not bounded by the nearest node that is used up", i);
+        PLAN_WORLD_EXPECT(world,
+                          plan->nodes[i].hours > 0 || hours[i].level == QUOTA_FREE,
+                          "a level without HOURS", i);
+    }
+}
+
+static bool is_same_level(const struct plan *plan, const struct plan_hours *a,
+                          const struct plan_hours *b)
+{
+    for (int i = 0; i < plan->n_nodes; i++) {
+        if (a[i].level != b[i].level) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* If as many slots stay in use, levels change at that instant and not before. */
+static void check_next(struct plan_world *world, const struct plan_hours *hours,
+                       const int64_t *used_ms, struct rng *rng)
+{
+    const struct plan *plan = &world->plan;
+    int64_t now_ms = rng_below(rng, 30 * 24 * QUOTA_HOUR_MS), next_ms;
+    int64_t end_ms = 31 * 24 * QUOTA_HOUR_MS; /* January 1970 */
+    struct plan_hours_use uses[PLAN_WORLD_NODES_MAX] = {0};
+    for (int i = 0; i < plan->n_nodes; i++) {
+        uses[i].n_used = rng_percent(rng, 60) ? rng_below(rng, 9) : 0;
+    }
+    next_ms = plan_hours_next_ms(plan, hours, uses, now_ms, &world->arena);
+    PLAN_WORLD_EXPECT(world, plan_hours_has_any(plan) == (next_ms != INT64_MAX),
+                      "expects something without HOURS", PLAN_NO_NODE);
+    for (int late = 0; late < 2 && next_ms != INT64_MAX; late++) {
+        int64_t then_ms[PLAN_WORLD_NODES_MAX];
+        for (int i = 0; i < plan->n_nodes; i++) {
+            then_ms[i] = used_ms[i] + uses[i].n_used * (next_ms - 1 + late - now_ms);
+        }
+        bool is_same =
+            is_same_level(plan, hours, plan_hours_all(plan, then_ms, &world->arena));
+        PLAN_WORLD_EXPECT(world, is_same == (late == 0) || next_ms == end_ms,
+                          late ? "expects a level too early" : "expects a level late",
+                          PLAN_NO_NODE);
+    }
+}
+
+static void hours_bound_what_is_below_them(void **state)
+{
+    for (uint64_t seed = plan_world_first(); seed <= plan_world_last(WORLDS); seed++) {
+        struct plan_world world;
+        struct rng rng;
+        int64_t used_ms[PLAN_WORLD_NODES_MAX];
+        plan_world_init(&world, seed, true);
+        rng_init(&rng, seed);
+        for (int i = 0; i < world.n_nodes; i++) {
+            world.nodes[i].hours = rng_percent(&rng, 40) ? 1 + rng_below(&rng, 40) : 0;
+        }
+        plan_world_build(&world);
+        for (int i = 0; i < world.plan.n_nodes; i++) {
+            bool is_exact = rng_percent(&rng, 20); /* up to the last millisecond */
+            used_ms[i] = rng_below(&rng, 12 * QUOTA_HOUR_MS);
+            used_ms[i] = is_exact ? world.plan.nodes[i].hours * QUOTA_HOUR_MS -
+                                        rng_below(&rng, 2)
+                                  : used_ms[i];
+            used_ms[i] = plan_max(used_ms[i], 0);
+        }
+        const struct plan_hours *hours =
+            plan_hours_all(&world.plan, used_ms, &world.arena);
+        check_hours(&world, hours, used_ms);
+        check_next(&world, hours, used_ms, &rng);
+        plan_world_release(&world);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -468,6 +577,7 @@ int main(void)
         cmocka_unit_test(small_changes_have_small_effects),
         cmocka_unit_test(quotas_are_as_defined),
         cmocka_unit_test(ownership_stays_apart),
+        cmocka_unit_test(hours_bound_what_is_below_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -279,12 +279,119 @@ static void changing_worlds_stay_possible(void **state)
     }
 }
 
+/* ---------------------------------------------------------------- HOURS */
+
+/* Slots of a leaf on hosts of its own site, and slots there that are idle. */
+struct own_hosts {
+    int64_t held, idle;
+};
+
+/* A world in which some leaves, or whole branches, have used up their hours. */
+static void spend(struct plan_world *world, struct rng *rng, struct own_hosts *own)
+{
+    const struct plan *plan = &world->plan;
+    for (int i = 0; i < plan->n_nodes; i++) {
+        const struct plan_node *node = &plan->nodes[i];
+        struct plan_use *use = &world->uses[i];
+        bool is_above =
+            node->parent != PLAN_NO_NODE && world->uses[node->parent].spent_by != NULL;
+        use->spent_by = is_above || rng_percent(rng, 25) ? "/x" : NULL;
+        own[i] = (struct own_hosts){0};
+        if (!plan_is_leaf(node)) {
+            continue;
+        }
+        own[i].held = use->alloc > 0 ? rng_below(rng, use->alloc + 1) : 0;
+        own[i].idle = rng_percent(rng, 30) ? rng_below(rng, 4) : 0;
+        use->borrowed = use->alloc - own[i].held;
+        if (use->spent_by != NULL) {
+            int64_t used = rng_below(rng, use->borrowed + 1);
+            use->waiting = use->recalled =
+                rng_percent(rng, 50) ? rng_below(rng, use->borrowed + 1) : 0;
+            use->demand = used + plan_min(plan_max(use->demand - used, 0),
+                                          own[i].held + own[i].idle);
+        }
+    }
+}
+
+static void check_spent(struct plan_world *world, const struct pool_cycle *cycle,
+                        const struct own_hosts *own)
+{
+    const struct plan *plan = &world->plan;
+    for (int i = 0; i < plan->n_nodes; i++) {
+        const struct plan_use *use = &cycle->uses[i];
+        const struct pool_move *move = &cycle->moves[i];
+        int64_t recalled = use->recalled - use->waiting + move->recall - move->cancel;
+        if (!plan_is_leaf(&plan->nodes[i])) {
+            continue;
+        }
+        PLAN_WORLD_EXPECT(world,
+                          use->spent_by != NULL || move->wait == 0 ||
+                              world->settings.keeps_scaled,
+                          "a leaf with hours left gives back as jobs end", i);
+        if (use->spent_by == NULL) {
+            continue;
+        }
+        PLAN_WORLD_EXPECT(world, move->grant <= own[i].idle,
+                          "is granted more than idle slots of its own", i);
+        PLAN_WORLD_EXPECT(world, recalled + move->wait >= use->borrowed,
+                          "keeps borrowed slots", i);
+        PLAN_WORLD_EXPECT(world, recalled + move->wait <= use->alloc,
+                          "gives back more than it has", i);
+        PLAN_WORLD_EXPECT(
+            world, move->recall == 0 || use->alloc - recalled >= cycle->shares[i].quota,
+            "ends jobs below its quota", i);
+        PLAN_WORLD_EXPECT(world,
+                          cycle->shares[i].res <= use->demand ||
+                              plan->nodes[i].policy == PLAN_OWNERSHIP,
+                          "a reserve is held for nobody", i);
+    }
+}
+
+/* The same cycle for a leaf that wants as much and has hours left. */
+static void check_beside(struct plan_world *world, const struct pool_cycle *cycle)
+{
+    struct pool_cycle other;
+    bool has_reserve = false;
+    for (int i = 0; i < world->plan.n_nodes; i++) {
+        world->uses[i].spent_by = NULL;
+        world->uses[i].recalled = world->uses[i].waiting = 0;
+        has_reserve |= world->plan.nodes[i].reserve > 0;
+    }
+    plan_world_cycle(world, &other);
+    for (int i = 0; i < world->plan.n_nodes && !has_reserve; i++) {
+        PLAN_WORLD_EXPECT(world,
+                          other.shares[i].quota == cycle->shares[i].quota &&
+                              other.moves[i].recall == cycle->moves[i].recall &&
+                              other.moves[i].grant == cycle->moves[i].grant,
+                          "is better or worse protected than others", i);
+    }
+}
+
+static void spent_leaves_borrow_nothing_more(void **state)
+{
+    for (uint64_t seed = plan_world_first(); seed <= plan_world_last(FULL_WORLDS);
+         seed++) {
+        struct plan_world world;
+        struct pool_cycle cycle;
+        struct rng rng;
+        struct own_hosts own[PLAN_WORLD_NODES_MAX];
+        plan_world_init(&world, seed, true);
+        rng_init(&rng, seed);
+        spend(&world, &rng, own);
+        plan_world_cycle(&world, &cycle);
+        check_spent(&world, &cycle, own);
+        check_beside(&world, &cycle);
+        plan_world_release(&world);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(recalls_are_in_proportion),
         cmocka_unit_test(cycles_settle),
         cmocka_unit_test(changing_worlds_stay_possible),
+        cmocka_unit_test(spent_leaves_borrow_nothing_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,9 @@ const EVERY_MS = 5000;
 const COLUMNS = [['Node', 'node'], ['Site', 'site'], ['Owns', 'owned'], ['Wants', 'demand'],
   ['Quota', 'quota'], ['Has', 'alloc'], ['Back', 'recalled'], ['Free', 'free'],
   ['Short', 'shortfall']];
+// Only where the plan has HOURS or PRICE.
+const HOURS = ['Slot hours', 'hours'];
+const PRICE = ['Price', 'price'];
 
 const POOL_LINES = [
   { label: 'with nodes', colour: '--consumer', isArea: true, value: (row) => row.alloc - row.recalled },
@@ -72,25 +75,38 @@ function makeName(pool, row) {
     onclick: () => write({ node: isShown ? '' : pool + row.node }) }, row.node));
 }
 
+function columnsOf(rows) {
+  return [...COLUMNS, ...(rows.some((row) => row.hours !== null) ? [HOURS] : []),
+    ...(rows.some((row) => row.price > 0) ? [PRICE] : [])];
+}
+
+const LEVELS = { free: '', low: ', 80 % or more', spent: ', all used' };
+
+function hoursText(row) {
+  return row.hours === null ? `${row.hours_used ?? '–'}`
+    : `${row.hours_used} of ${row.hours}${LEVELS[row.hours_level]}`;
+}
+
 function makeCell(pool, row, key) {
   return key === 'node' ? makeName(pool, row)
+    : key === 'hours' ? el('td', { class: `number ${row.hours_level ?? ''}` }, hoursText(row))
     : el('td', { class: key === 'site' ? null : 'number' }, `${row[key] ?? '–'}`);
 }
 
-function makeNode(pool, row) {
+function makeNode(pool, row, columns) {
   const moved = row.moved === null ? '' : `; last moved ${formatClock(row.moved_at)}: ${row.moved}`;
   return el('tr', { 'data-tip': `${row.why}${moved}`, 'data-node': row.node },
-    ...COLUMNS.map(([, key]) => makeCell(pool, row, key)));
+    ...columns.map(([, key]) => makeCell(pool, row, key)));
 }
 
 function build(pool) {
   const parts = { count: el('span', { class: 'count' }), body: el('tbody'),
-    caption: el('figcaption'), canvas: makeCanvas(), rows: [], text: '', loadedAt: 0 };
+    head: el('tr'), caption: el('figcaption'), canvas: makeCanvas(), rows: [], text: '', loadedAt: 0 };
   parts.article = el('article', { 'data-pool': pool },
     el('h3', {}, pool, ' ', parts.count, ' ',
       makeCsvButton(`the nodes of ${pool}`, `pool-${pool}.csv`, () => parts.rows)),
     el('div', { class: 'wide' }, el('table', { class: 'plan' },
-      el('thead', {}, el('tr', {}, ...COLUMNS.map(([name]) => el('th', { scope: 'col' }, name)))),
+      el('thead', {}, parts.head),
       parts.body)),
     el('figure', {}, parts.caption, makeCsvButton(`the chart of ${pool}`, `chart-${pool}.csv`,
       () => rowsOf(parts.canvas)), el('div', { class: 'canvas' }, parts.canvas)));
@@ -106,7 +122,9 @@ function drawNodes(pool, parts) {
   parts.text = text;
   const focused = document.activeElement.closest?.('tr')?.dataset.node;
   const isInside = parts.body.contains(document.activeElement);
-  setChildren(parts.body, parts.rows.map((row) => makeNode(pool, row)));
+  const columns = columnsOf(parts.rows);
+  setChildren(parts.head, columns.map(([name]) => el('th', { scope: 'col' }, name)));
+  setChildren(parts.body, parts.rows.map((row) => makeNode(pool, row, columns)));
   if (isInside) {
     parts.body.querySelector(`[data-node="${CSS.escape(focused)}"] button`)?.focus();
   }

@@ -8,7 +8,7 @@ void store_tables_describe(struct db_table_def tables[ROW_KINDS])
 {
     static const enum row_kind kinds[] = {ROW_COUNTER, ROW_OVERRIDE, ROW_LEASE,
                                           ROW_SITE,    ROW_POOL,     ROW_KEPT,
-                                          ROW_HISTORY};
+                                          ROW_HOURS,   ROW_HISTORY};
     memset(tables, 0, sizeof(*tables) * ROW_KINDS);
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         tables[kinds[i]].schema = schema_row_kinds[kinds[i]];

@@ -46,6 +46,12 @@ static bool is_same_key(const struct row *a, const struct row *b)
         return strcmp(a->kept.pool, b->kept.pool) == 0 &&
                strcmp(a->kept.node, b->kept.node) == 0;
     }
+    if (a->kind == ROW_HOURS) {
+        return strcmp(a->hours.pool, b->hours.pool) == 0 &&
+               strcmp(a->hours.name, b->hours.name) == 0 &&
+               a->hours.since_ms == b->hours.since_ms &&
+               a->hours.month_ms == b->hours.month_ms;
+    }
     return a->kind == ROW_OVERRIDE && a->override.scope == b->override.scope &&
            strcmp(a->override.name, b->override.name) == 0;
 }
@@ -125,7 +131,8 @@ static bool is_deleted(const struct row *row)
 {
     return (row->kind == ROW_OVERRIDE && row->override.delay_ms < 0) ||
            (row->kind == ROW_POOL && row->pool.is_gone) ||
-           (row->kind == ROW_KEPT && row->kept.is_gone);
+           (row->kind == ROW_KEPT && row->kept.is_gone) ||
+           (row->kind == ROW_HOURS && row->hours.is_gone);
 }
 
 static void start(struct stage *stage)

@@ -148,6 +148,13 @@ static void test_small_rows(void **state)
     assert_string_equal(copy.kept.pool, "p");
     assert_string_equal(copy.kept.node, "/a");
 
+    row = (struct row){.kind = ROW_HOURS,
+                       .hours = {text("p"), text("/a"), 1, 2, 3, 1, false}};
+    copy = pass(&row);
+    assert_string_equal(copy.hours.pool, "p");
+    assert_string_equal(copy.hours.name, "/a");
+    assert_int_equal(copy.hours.used_ms, 3);
+
     row = (struct row){.kind = ROW_HISTORY,
                        .history = {.lease = text("n/1/s"), .reason = text("why")}};
     copy = pass(&row);

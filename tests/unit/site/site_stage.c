@@ -87,6 +87,7 @@ static const char *key_of_row(const struct row *row, uint64_t *number)
     case ROW_SITE:
     case ROW_POOL:
     case ROW_KEPT:
+    case ROW_HOURS:
     case ROW_HISTORY:
     case ROW_JOB_EVENT:
     case ROW_KINDS:

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -235,6 +236,67 @@ static void each_rule_is_told_with_line_and_key(void **state)
     }
 }
 
+/* ---------------------------------------------------------------- hours and prices */
+
+#define HOURS_NODES "Begin PlanNode\nNAME POOL OWNED SITE HOURS PRICE\n"
+
+static void hours_and_prices_are_read(void **state)
+{
+    assert_true(read_text(POOL HOURS_NODES "/a p 100 - 50 3\n/a/b p 0 s - -\n"
+                                           "/a/c p 0 t 20 0\n/d p 0 u - -\n" END));
+    assert_null(conf.diags);
+    const struct plan *plan = &pools.pools[0].plans[0];
+    assert_int_equal(node_of(plan, "/a")->hours, 50);
+    assert_int_equal(node_of(plan, "/a/b")->hours, 0);
+    assert_int_equal(plan_price(plan, plan_find(plan, "/a/b")), 3);
+    assert_int_equal(plan_price(plan, plan_find(plan, "/a/c")), 0);
+    assert_int_equal(plan_price(plan, plan_find(plan, "/d")), 0);
+}
+
+static void hours_that_cannot_hold_are_told(void **state)
+{
+    static const struct {
+        const char *row;
+        const char *key, *part;
+    } rows[] = {
+        {"/a p 100 s -1 -\n", "HOURS", "out of bounds"},
+        {"/a p 100 s 0 -\n", "HOURS", "out of bounds"},
+        {"/a p 100 s 1000000001 -\n", "HOURS", "out of bounds"},
+        {"/a p 100 s 1.5 -\n", "HOURS", "not a whole number"},
+        {"/a p 100 s - -3\n", "PRICE", "out of bounds"},
+        {"/a p 100 s - 100001\n", "PRICE", "out of bounds"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char all[400];
+        snprintf(all, sizeof(all), "%s%s%s%s", POOL, HOURS_NODES, rows[i].row, END);
+        expect_one(all, CONF_ERROR, 7, rows[i].key, rows[i].part);
+    }
+    expect_one(POOL HOURS_NODES "/a p 100 - 50 -\n/a/b p 0 - - -\n"
+                                "/a/b/c p 0 s 51 -\n" END,
+               CONF_WARNING, 9, "HOURS", "51 are above the 50 of \"/a\"");
+    expect_one(POOL "Begin PlanNode\nNAME POOL OWNED POLICY SITE HOURS\n"
+                    "/a p 100 ownership s 9\n" END,
+               CONF_WARNING, 7, "HOURS", "stays idle when its hours are used up");
+}
+
+/* A price may differ by window; a month has one quota. */
+static void hours_are_the_same_in_all_windows(void **state)
+{
+#define HOURS_WINDOWS                                                                  \
+    "Begin Pool\nNAME = p\nEnd Pool\nBegin TimeWindow\nNAME POOL FROM TO\n"            \
+    "day p 08:00 20:00\nnight p 20:00 08:00\nEnd TimeWindow\n"                         \
+    "Begin PlanNode\nNAME POOL OWNED SITE WINDOW HOURS PRICE\n"
+    assert_true(
+        read_text(HOURS_WINDOWS "/a p 9 s day 50 3\n/a p 9 s night 50 1\n" END));
+    assert_null(conf.diags);
+    assert_int_equal(plan_price(&pools.pools[0].plans[0], 0), 3);
+    assert_int_equal(plan_price(&pools.pools[0].plans[1], 0), 1);
+    expect_one(HOURS_WINDOWS "/a p 9 s - 50 3\n/a p 9 s night 40 1\n" END, CONF_ERROR,
+               12, "HOURS", "another row of \"/a\" has 50");
+    expect_one(HOURS_WINDOWS "/a p 9 s - - 3\n/a p 9 s night 40 1\n" END, CONF_ERROR,
+               12, "HOURS", "another row of \"/a\" has none");
+}
+
 static void all_queues_and_one_of_them_collide(void **state)
 {
     read_text(POOL NODES "/a p 100 0 - - - - s (x y)\n/b p 0 0 - - - - s -\n" END);
@@ -383,6 +445,9 @@ int main(void)
         TEST(defaults_are_as_in_the_manual),
         TEST(siblings_stand_by_rank_then_place),
         TEST(each_rule_is_told_with_line_and_key),
+        TEST(hours_and_prices_are_read),
+        TEST(hours_that_cannot_hold_are_told),
+        TEST(hours_are_the_same_in_all_windows),
         TEST(all_queues_and_one_of_them_collide),
         TEST(reserves_of_children_fit_their_parent),
         TEST(ratios_have_no_balance),

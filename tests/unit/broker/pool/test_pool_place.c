@@ -45,7 +45,7 @@ static void expect_picks(struct pool_place *place, const char *site, int64_t n_s
 {
     char text[128] = "";
     struct pool_pick *picks;
-    int n_picks = pool_place_pick(place, site, n_slots, &arena, &picks);
+    int n_picks = pool_place_pick(place, site, false, n_slots, &arena, &picks);
     for (int i = 0; i < n_picks; i++) {
         size_t length = strlen(text);
         snprintf(text + length, sizeof(text) - length, "%s%s=%d", i > 0 ? " " : "",
