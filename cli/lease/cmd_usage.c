@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/commands.h"
+#include "cli/lease/cmd_usage_quota.h"
 #include "cli/lease/cmd_usage_reconcile.h"
 #include "cli/lease/cmd_usage_report.h"
 #include "cli/lease/cmd_usage_swf.h"
@@ -52,6 +53,9 @@ static const struct column known[] = {
     SECONDS("USED_S", "used_s"),
     SECONDS("IDLE_S", "idle_s"),
     SECONDS("CREDITS", "credits"),
+    SECONDS("PRICE", "price"),
+    SECONDS("HOURS", "hours"),
+    SECONDS("HOURS_USED", "hours_used"),
 };
 enum { N_KNOWN = sizeof known / sizeof known[0] };
 
@@ -265,6 +269,11 @@ int cmd_usage_run(struct call *call)
     }
     if (status == CALL_OK) {
         status = listing_gather(call, &query, "lease", &listing);
+    }
+    if (status == CALL_OK && by != NULL && strstr(by, "node") != NULL) {
+        json_t *nodes = cmd_usage_quota_nodes(call); /* without it: not known */
+        cmd_usage_quota_join(nodes, listing.rows);
+        json_decref(nodes);
     }
     if (status == CALL_OK) {
         status = show(call, &listing);

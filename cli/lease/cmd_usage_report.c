@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "cli/lease/cmd_usage_quota.h"
 #include "cli/listing/listing.h"
 #include "model/quota.h"
 #include "model/usage_ask.h"
@@ -170,6 +171,62 @@ static void print_table(const char *title, const char *const *keys, const json_t
     printf("</table></section>\n");
 }
 
+/* ---------------------------------------------------------------- quotas */
+
+static void print_count(const json_t *row, const char *key)
+{
+    const json_t *value = json_object_get(row, key);
+    if (json_is_integer(value)) {
+        printf("<td>%lld</td>", (long long)json_integer_value(value));
+    } else {
+        printf("<td>-</td>");
+    }
+}
+
+static void print_quotas(const char *what, const char *key, const json_t *rows)
+{
+    size_t at;
+    json_t *row;
+    json_array_foreach(rows, at, row)
+    {
+        if (json_integer_value(json_object_get(row, "price")) == 0 &&
+            !json_is_integer(json_object_get(row, "hours"))) {
+            continue;
+        }
+        printf("<tr><td class=\"t\">%s</td><td class=\"t\">", what);
+        if (json_object_get(row, "pool") != NULL) {
+            print_text(text_of(row, "pool"));
+            printf(": ");
+        }
+        print_text(text_of(row, key));
+        printf("</td>");
+        print_count(row, "price");
+        print_count(row, "hours");
+        print_count(row, "hours_used");
+        printf("</tr>\n");
+    }
+}
+
+/* PRICE and HOURS, which the broker knows, and only of the present month. */
+static void print_terms(struct call *call)
+{
+    json_t *leases = cmd_usage_quota_leases(call);
+    json_t *nodes = leases != NULL ? cmd_usage_quota_nodes(call) : NULL;
+    printf("<section><h2>Prices and quotas now</h2>\n");
+    if (nodes == NULL) {
+        printf("<p>Not known: the broker does not answer.</p></section>\n");
+    } else {
+        printf(
+            "<table><tr><th class=\"t\"></th><th class=\"t\"></th><th>credits per slot "
+            "hour</th><th>slot hours a month</th><th>used</th></tr>\n");
+        print_quotas("lease", "lease", leases);
+        print_quotas("node", "node", nodes);
+        printf("</table></section>\n");
+    }
+    json_decref(leases);
+    json_decref(nodes);
+}
+
 /* ---------------------------------------------------------------- the page */
 
 static int read_month(struct call *call, const char *month, struct msg_query *query)
@@ -210,6 +267,9 @@ int cmd_usage_report_run(struct call *call, struct msg_query *query, const char 
         print_charts(listings[DAYS].rows,
                      (int)((query->to_ms - query->from_ms) / USAGE_DAY_MS));
         print_table("By user and project", user_keys, listings[USERS].rows);
+        if (query->from_ms == quota_month_ms(daemon_now_ms())) {
+            print_terms(call);
+        }
         printf("</body></html>\n");
         status = call_finish_output();
     }

@@ -3,12 +3,15 @@
 """A pool that runs: north exports all its slots to it and is a leaf of its plan itself;
 south borrows what north does not want, is warned when north wants it back, and what
 still runs after the grace is ended and waits again."""
+import contextlib
 import datetime
 import json
 import os
+import sqlite3
 import time
+import urllib.request
 
-from federation import BROKER, NORTH, Federation, expect, expect_equal, main
+from federation import BROKER, NORTH, Federation, expect, expect_equal, free_port, main
 
 POOL = """
 Begin Pool
@@ -217,4 +220,99 @@ def test_window():
         expect_equal(recalls(f), [("recall", 6), ("recall_done", 6)], "events, in the end")
 
 
-main(test_recall, test_reload, test_large_plan, test_window)
+HOURS = POOL.replace("""NAME  POOL  OWNED  GRACE  SITE
+/eng  p     2      2s     south
+/ops  p     6      0s     north
+""", """NAME      POOL  OWNED  GRACE  SITE   HOURS  PRICE
+/all      p     8      0      -      1      3600
+/all/eng  p     2      2s     south  -      -
+/all/ops  p     6      0s     north  -      -
+""")
+ALL_ENG = "north/1/south:/all/eng"
+
+
+def hours_events(f):
+    return [json.loads(line) for line in f.cli("south", "events", "--last", "500")
+            .stdout.splitlines() if json.loads(line)["event"] == "hours"]
+
+
+def set_hours_used(f, ms):
+    """north has counted so much in this month."""
+    path = os.path.join(f.dir, "north", "journal.db")
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        changed = db.execute("UPDATE quota SET used_ms = ? WHERE name = ?", (ms, ALL_ENG))
+        expect_equal(changed.rowcount, 1, "the count of the leaf")
+    os.unlink(path + "-commit")  # its pages are not the daemon's any more
+
+
+def metric(port, node):
+    with urllib.request.urlopen("http://127.0.0.1:%d/metrics" % port) as page:
+        lines = page.read().decode().splitlines()
+    return [line.split()[1] for line in lines
+            if line.startswith("sublet_plan_node_hours_used_ratio") and node in line]
+
+
+def test_hours():
+    """The hours of a node are used up while the broker is away, and then the broker is
+    killed while north is away: nothing is forgotten, and nothing recorded twice."""
+    port = free_port()
+    with Federation() as f:
+        f.configure("broker", BROKER.replace("STATE", "HTTP = 127.0.0.1:%d\nSTATE" % port) + HOURS)
+        f.configure("north", EXPORT)
+        expect_equal(f.run("sublet", "check", f.conf("broker"), code=0).stdout, "", "check")
+        f.start("broker", "north", "south")
+        f.wait_for("the pool's idle slots", lambda: held(f, IDLE) == 8)
+        loop = "while [ ! -e %s/gate ]; do sleep 0.1; done" % f.marks
+        first = [f.submit("south", loop, "-q", "away") for _ in range(2)]
+        f.wait_for("two to run", lambda: f.n_jobs("south", "RUN") == 2)
+        row = node(f, "/all")
+        expect_equal([row[key] for key in ("hours", "hours_used", "hours_level", "price")],
+                     [1, 0, "free", 3600], "hours")
+        expect_equal(node(f, "/all/eng")["price"], 3600, "the price of the node above")
+        f.wait_for("the price to reach north", lambda: lease(f, ALL_ENG)["price"] == 3600)
+        f.stop("north")
+        f.stop("broker")
+        set_hours_used(f, 3600 * 1000)
+        f.start("north")
+        f.start("broker")
+        f.wait_for("the hours to be used up", lambda: node(f, "/all")["hours_level"] == "spent")
+        expect_equal(node(f, "/all/eng")["spent_by"], "/all", "of a leaf")
+        [event] = hours_events(f)
+        expect_equal((event["pool"], event["node"]), ("p", "/all"), "whose")
+        expect("1.0 of 1 slot hours" in event["reason"], event)
+        more = f.submit("south", loop, "-q", "away")
+        own = f.submit("north", loop)
+        f.wait_for("north to use its own host", lambda: f.job("north", own)["state"] == "RUN")
+        wait_cycles(f, 2)
+        expect_equal(sorted(f.job("south", job)["state"] for job in [*first, more]),
+                     ["PEND", "RUN", "RUN"], "south's jobs")
+        expect_equal(held(f, ALL_ENG), 2, "slots in use")
+        f.stop("north")
+        f.kill9("broker")
+        f.start("broker")
+        f.wait_for("the broker", lambda: node(f, "/all")["hours_level"] == "spent")
+        expect_equal(len(hours_events(f)), 1, "events")
+        [ratio] = metric(port, "/all")
+        expect(float(ratio) >= 1, ratio)
+        f.start("north")
+        open(os.path.join(f.marks, "gate"), "w").close()
+        f.wait_for("its slots to be home", lambda: held(f, ALL_ENG) == 0)
+        expect_equal(f.job("south", more)["state"], "PEND", "the third")
+        expect("slot hours of /all are used up" in node(f, "/all/eng")["why"], "why")
+        rows = json.loads(f.cli("south", "usage", "--by", "node", "--json").stdout)["usage"]
+        [mine] = [row for row in rows if row["node"] == "/all/eng"]
+        expect_equal((mine["price"], mine["hours"]), (3600, None), "by node")
+        expect(abs(mine["credits"] - mine["used_s"]) < 2, "a credit a second: %s" % mine)
+        [owed] = json.loads(f.cli("south", "usage", "--balance", "--json").stdout)["balances"]
+        expect(owed["site"] == "north" and owed["is_owed"] > 0, owed)
+        report = f.cli("north", "usage", "--report").stdout
+        expect("p: /all<" in report and "p: /all/eng<" in report, "the report: %s" % report)
+        # HOURS that are raised let it borrow again.
+        f.configure("broker", BROKER.replace("STATE", "HTTP = 127.0.0.1:%d\nSTATE" % port)
+                    + HOURS.replace("1      3600", "90     3600"))
+        f.ops("reconfig")
+        f.cli("south", "wait", str(more))
+        expect_equal(node(f, "/all")["hours_level"], "free", "of 90")
+
+
+main(test_recall, test_reload, test_large_plan, test_window, test_hours)
