@@ -370,8 +370,8 @@ static void freeze_held(struct provider *provider, struct ledger_lease *lease,
     int place = 0;
     for (int i = 0; i < lease->n_hosts; i++) {
         struct lease_share *entry = &lease->hosts[i];
-        entry->is_unheld = entry->provider > 0 &&
-                           !is_named(hosts, n_hosts, entry->host->name, &place);
+        entry->is_unheld =
+            entry->provider > 0 && !is_named(hosts, n_hosts, entry->host->name, &place);
     }
     for (int i = 0; i < lease->n_hosts; i++) {
         ledger_attribute(lease->hosts[i].host);

@@ -75,14 +75,14 @@ static void put_path(FILE *to, const char *name, const char *path, const char *j
 static bool is_set_by_us(const char *variable)
 {
     static const char *const names[] = {
-        "LSB_JOBID=",          "LSB_JOBINDEX=",      "LSB_JOBNAME=",
-        "LSB_QUEUE=",          "LSB_HOSTS=",         "LSB_MCPU_HOSTS=",
-        "LSB_INTERACTIVE=",    "SUBLET_LEASE=",      "SUBLET_RUN=",
-        "LSB_BATCH_JID=",      "LSB_OUTPUTFILE=",    "LSB_ERRORFILE=",
-        "LSB_DJOB_NUMPROC=",   "LSB_BIND_CPU_LIST=", "LSB_BIND_MEM_LIST=",
+        "LSB_JOBID=",           "LSB_JOBINDEX=",      "LSB_JOBNAME=",
+        "LSB_QUEUE=",           "LSB_HOSTS=",         "LSB_MCPU_HOSTS=",
+        "LSB_INTERACTIVE=",     "SUBLET_LEASE=",      "SUBLET_RUN=",
+        "LSB_BATCH_JID=",       "LSB_OUTPUTFILE=",    "LSB_ERRORFILE=",
+        "LSB_DJOB_NUMPROC=",    "LSB_BIND_CPU_LIST=", "LSB_BIND_MEM_LIST=",
         "LSB_BIND_MEM_POLICY=", "LSB_DJOB_HOSTFILE=", "LSB_DJOB_RANKFILE=",
-        "LSB_SUB_USER=",       "LSB_JOB_EXECUSER=",  "LSFUSER=",
-        "LSB_EXIT_PRE_ABORT=", "LSB_JOBINDEX_END=",  "LSB_JOBINDEX_STEP="};
+        "LSB_SUB_USER=",        "LSB_JOB_EXECUSER=",  "LSFUSER=",
+        "LSB_EXIT_PRE_ABORT=",  "LSB_JOBINDEX_END=",  "LSB_JOBINDEX_STEP="};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (strncmp(variable, names[i], strlen(names[i])) == 0) {
             return true;

@@ -144,7 +144,8 @@ static bool is_same(const struct site_config *config, const struct slurm_nodes *
         const struct site_host *host = &config->hosts[i];
         int node = slurm_use_find_node(nodes, host->name);
         n_hosts += !host->is_leaving;
-        n_same += !host->is_leaving && node >= 0 && nodes->items[node].cpus == host->max;
+        n_same +=
+            !host->is_leaving && node >= 0 && nodes->items[node].cpus == host->max;
     }
     return n_same == n_hosts && n_hosts == nodes->count;
 }
