@@ -432,7 +432,7 @@ static void tick(struct site *site, int64_t now_ms, struct effects *effects)
         time_windows_apply(&site->time_windows, now_ms, effects);
     }
     lifecycle_kill_tick(site->life, now_ms, effects);
-    job_end_doomed(site->life, now_ms, effects);
+    job_end_expired(site->life, now_ms, effects);
     load_suspend_tick(site->load_suspend, now_ms, effects);
     site->has_scheduled =
         scheduler_run(site->scheduler, now_ms, site->utc_offset_ms, effects);

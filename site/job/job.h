@@ -106,7 +106,7 @@ struct job {
     int64_t end_by_ms;          /* of its deferred kill (lifecycle.h); 0: none */
     bool is_never_satisfied;    /* its dependency condition can never be met */
     bool is_watching;           /* it is in the table of dependents */
-    int64_t doom_ms;            /* it ends then unless it has started; INT64_MAX: no */
+    int64_t expire_ms;          /* it ends then unless it has started; INT64_MAX: no */
     bool is_open;               /* it is in that index */
     bool is_counted_suspended;  /* limits count it as suspended */
     bool is_growing;            /* it is in that index */
@@ -151,7 +151,7 @@ int64_t job_table_wake_ms(const struct job_table *jobs);
 /* The first job without an attempt that ends for good by now, because its termination
  * time (-t) leaves no room for its run limit, or because it waits for jobs that can
  * never be as it wants and that was to end it (-ti); NULL: there is none. */
-struct job *job_table_first_doomed(const struct job_table *jobs, int64_t now_ms);
+struct job *job_table_first_expired(const struct job_table *jobs, int64_t now_ms);
 /* Releases all jobs that were refused. */
 void job_table_retry_all(struct job_table *jobs);
 /* Holds the jobs with numbers up to `last` that have not started as far as is on

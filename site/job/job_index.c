@@ -134,7 +134,7 @@ void job_index_remove(struct job_table *jobs, struct job *job)
         job_list_remove(&jobs->open, job, job_list_by_attempt);
     }
     job->is_open = false;
-    job_pending_undoom(jobs, job);
+    job_pending_clear_expiry(jobs, job);
     count_state(jobs, job, -1);
 }
 
@@ -147,7 +147,7 @@ static void add_job(struct job_table *jobs, struct job *job)
     if (job_is_pending(job)) {
         job_pending_enter(jobs, job);
     }
-    job_pending_doom(jobs, job);
+    job_pending_set_expiry(jobs, job);
     if (job->is_open) {
         count_open(jobs, job, 1);
     }
@@ -178,7 +178,7 @@ void job_index_release(struct job_table *jobs)
     }
     free(jobs->pending_of);
     free(jobs->held.items);
-    free(jobs->doomed.items);
+    free(jobs->expiring.items);
     free(jobs->open.items);
     free(jobs->growing.items);
     free(jobs->ended.items);

@@ -29,10 +29,10 @@ int job_list_by_hold(const struct job *a, const struct job *b)
                                     : job_list_by_id(a, b);
 }
 
-int job_list_by_doom(const struct job *a, const struct job *b)
+int job_list_by_expiry(const struct job *a, const struct job *b)
 {
-    return a->doom_ms != b->doom_ms ? (a->doom_ms < b->doom_ms ? -1 : 1)
-                                    : job_list_by_id(a, b);
+    return a->expire_ms != b->expire_ms ? (a->expire_ms < b->expire_ms ? -1 : 1)
+                                        : job_list_by_id(a, b);
 }
 
 int job_list_by_clean(const struct job *a, const struct job *b)

@@ -16,9 +16,9 @@ struct job_list {
 typedef int (*job_list_compare_fn)(const struct job *a, const struct job *b);
 int job_list_by_id(const struct job *a, const struct job *b); /* then index */
 int job_list_by_attempt(const struct job *a, const struct job *b);
-int job_list_by_hold(const struct job *a, const struct job *b);  /* its end, then id */
-int job_list_by_doom(const struct job *a, const struct job *b);  /* then id */
-int job_list_by_clean(const struct job *a, const struct job *b); /* then id */
+int job_list_by_hold(const struct job *a, const struct job *b);   /* its end, then id */
+int job_list_by_expiry(const struct job *a, const struct job *b); /* then id */
+int job_list_by_clean(const struct job *a, const struct job *b);  /* then id */
 
 /* The first place whose job does not come before `key`. */
 int job_list_place(const struct job_list *list, const struct job *key,

@@ -34,13 +34,13 @@ struct job_table {
     struct job_list all;
     struct job_class_set *classes; /* of pending jobs that are not held */
     struct job_list held;          /* pending jobs that are held until a time, by it */
-    struct job_list doomed;        /* jobs without an attempt that have a doom, by it */
-    int64_t n_waiting_slots;       /* of all pending jobs */
-    struct job_list open;          /* by attempt */
-    struct job_list growing;       /* those that ask for more slots, by attempt */
-    struct job_list ended;         /* by their end */
-    int n_by_state[JOB_STATES];    /* of all jobs in the indexes */
-    int n_by_hold[REASONS];        /* of held jobs */
+    struct job_list expiring;   /* jobs without an attempt that expire, by that time */
+    int64_t n_waiting_slots;    /* of all pending jobs */
+    struct job_list open;       /* by attempt */
+    struct job_list growing;    /* those that ask for more slots, by attempt */
+    struct job_list ended;      /* by their end */
+    int n_by_state[JOB_STATES]; /* of all jobs in the indexes */
+    int n_by_hold[REASONS];     /* of held jobs */
     struct user_pending **pending_of; /* pending jobs by user, sorted by uid */
     int n_pending_of, pending_of_capacity;
 };
@@ -53,9 +53,10 @@ void job_pending_end_judging(struct job_table *jobs);
 bool job_is_pending(const struct job *job);
 void job_pending_enter(struct job_table *jobs, struct job *job);
 void job_pending_leave(struct job_table *jobs, struct job *job);
-/* Adds the job to the list of doomed ones, or removes it, as its state requires. */
-void job_pending_doom(struct job_table *jobs, struct job *job);
-void job_pending_undoom(struct job_table *jobs, struct job *job);
+/* Adds the job to the list of those that expire, or removes it, as its state requires.
+ */
+void job_pending_set_expiry(struct job_table *jobs, struct job *job);
+void job_pending_clear_expiry(struct job_table *jobs, struct job *job);
 /* Adds the job to the table of dependents, or removes it, as its state requires. */
 void job_pending_watch(struct job_table *jobs, struct job *job);
 /* Removes it, before it gets another condition. */

@@ -168,7 +168,7 @@ void job_pending_unwatch(struct job_table *jobs, struct job *job)
 }
 
 /* A run that its termination time would end before its run limit is not begun. */
-static int64_t doom_of(const struct job *job)
+static int64_t expiry_of(const struct job *job)
 {
     const struct job_terms *terms = job->terms;
     if (!may_wait(job)) {
@@ -181,21 +181,21 @@ static int64_t doom_of(const struct job *job)
                                     : INT64_MAX;
 }
 
-void job_pending_undoom(struct job_table *jobs, struct job *job)
+void job_pending_clear_expiry(struct job_table *jobs, struct job *job)
 {
-    if (job->doom_ms != INT64_MAX) {
-        job_list_remove(&jobs->doomed, job, job_list_by_doom);
-        job->doom_ms = INT64_MAX;
+    if (job->expire_ms != INT64_MAX) {
+        job_list_remove(&jobs->expiring, job, job_list_by_expiry);
+        job->expire_ms = INT64_MAX;
     }
 }
 
-void job_pending_doom(struct job_table *jobs, struct job *job)
+void job_pending_set_expiry(struct job_table *jobs, struct job *job)
 {
-    job_pending_undoom(jobs, job);
-    job->doom_ms = doom_of(job);
-    if (job->doom_ms != INT64_MAX) {
-        job_list_insert(&jobs->doomed, job,
-                        job_list_place(&jobs->doomed, job, job_list_by_doom));
+    job_pending_clear_expiry(jobs, job);
+    job->expire_ms = expiry_of(job);
+    if (job->expire_ms != INT64_MAX) {
+        job_list_insert(&jobs->expiring, job,
+                        job_list_place(&jobs->expiring, job, job_list_by_expiry));
     }
 }
 

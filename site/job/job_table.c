@@ -122,7 +122,7 @@ struct job *job_table_new_job(struct job_table *jobs, const struct row_job *row,
     job->is_released = job->terms->depend_on[0] == '\0';
     job_table_enter_queue(jobs, job, row->spec.queue);
     job->state = JOB_PEND;
-    job->doom_ms = INT64_MAX;
+    job->expire_ms = INT64_MAX;
     job->lease = dup_text("");
     job->reason = dup_text("");
     return job;
@@ -461,7 +461,7 @@ static bool judge_again(struct job_table *jobs)
         if (job != NULL && !job->is_released && job_is_pending(job)) {
             job_pending_leave(jobs, job);
             job_pending_enter(jobs, job);
-            job_pending_doom(jobs, job);
+            job_pending_set_expiry(jobs, job);
             has_any = has_any || job->is_released;
         }
     } while (dependents_take(jobs->dependents, &key));
@@ -485,15 +485,16 @@ bool job_table_tick(struct job_table *jobs, int64_t now_ms)
 int64_t job_table_wake_ms(const struct job_table *jobs)
 {
     int64_t hold_ms = jobs->held.count > 0 ? jobs->held.items[0]->hold_ms : INT64_MAX;
-    int64_t doom_ms =
-        jobs->doomed.count > 0 ? jobs->doomed.items[0]->doom_ms : INT64_MAX;
-    return hold_ms < doom_ms ? hold_ms : doom_ms;
+    int64_t expire_ms =
+        jobs->expiring.count > 0 ? jobs->expiring.items[0]->expire_ms : INT64_MAX;
+    return hold_ms < expire_ms ? hold_ms : expire_ms;
 }
 
-struct job *job_table_first_doomed(const struct job_table *jobs, int64_t now_ms)
+struct job *job_table_first_expired(const struct job_table *jobs, int64_t now_ms)
 {
-    bool has_one = jobs->doomed.count > 0 && jobs->doomed.items[0]->doom_ms <= now_ms;
-    return has_one ? jobs->doomed.items[0] : NULL;
+    bool has_one =
+        jobs->expiring.count > 0 && jobs->expiring.items[0]->expire_ms <= now_ms;
+    return has_one ? jobs->expiring.items[0] : NULL;
 }
 
 void job_table_doubt(struct job_table *jobs, uint64_t last)

@@ -112,11 +112,11 @@ void job_end_unstarted(struct lifecycle *life, struct job *job, int64_t now_ms,
     end_job(life, job, &none, now_ms, effects);
 }
 
-void job_end_doomed(struct lifecycle *life, int64_t now_ms, struct effects *effects)
+void job_end_expired(struct lifecycle *life, int64_t now_ms, struct effects *effects)
 {
     struct job *job;
     for (int i = 0; i < DOOMED_AT_ONCE &&
-                    (job = job_table_first_doomed(life->parts.jobs, now_ms)) != NULL;
+                    (job = job_table_first_expired(life->parts.jobs, now_ms)) != NULL;
          i++) {
         bool is_orphan = job->terms->ends_orphan && job->is_never_satisfied;
         job->is_killed = true;

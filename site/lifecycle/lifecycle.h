@@ -102,9 +102,9 @@ void lifecycle_kill_tick(struct lifecycle *life, int64_t now_ms,
 /* When the next deadline is due. */
 int64_t lifecycle_kill_wake_ms(const struct lifecycle *life);
 
-/* Ends jobs that wait and whose time is over (job_table_first_doomed), so many at a
+/* Ends jobs that wait and whose time is over (job_table_first_expired), so many at a
  * time that a step stays short. */
-void job_end_doomed(struct lifecycle *life, int64_t now_ms, struct effects *effects);
+void job_end_expired(struct lifecycle *life, int64_t now_ms, struct effects *effects);
 
 /* ---- dispatch and restart */
 
