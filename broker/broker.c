@@ -29,6 +29,7 @@ struct broker *broker_new(const struct broker_config *config)
     reclaim_delay_init(&broker->reclaim_delays);
     pool_table_init(&broker->pools, config);
     streams_init(&broker->streams, STREAMS_ALL_PER_S);
+    broker->hour_ms = config->hour_ms;
     return broker;
 }
 

@@ -45,6 +45,8 @@ struct broker_config {
     int n_members;
     int64_t lost_after_ms;          /* LOST_AFTER */
     const struct plan_pools *pools; /* NULL: none */
+    int64_t hour_ms; /* of simulated worlds: how long the slot hours of HOURS are; 0: an
+                        hour */
 };
 
 struct broker;

@@ -32,6 +32,7 @@ struct broker {
     bool has_started; /* otherwise it is a copy for readers, which knows no sessions */
     struct broker_loss loss;
     int64_t n_asked_nodes; /* broker_take_asked_nodes */
+    int64_t hour_ms;       /* as in struct quota */
     int n_unconfirmed;     /* leases from disk that a site has not confirmed yet */
 };
 

@@ -349,10 +349,12 @@ static void apply_restored(struct lease *lease, const struct msg_state *state,
 
 /* HOURS: an event where another level begins than the one on record, also while the
  * broker was away. */
-static void apply_level(struct lease *lease, const struct msg_state *state,
-                        int64_t now_ms, struct effects *effects)
+static void apply_level(const struct broker *broker, struct lease *lease,
+                        const struct msg_state *state, int64_t now_ms,
+                        struct effects *effects)
 {
     const struct quota quota = {.n_hours = state->n_hours,
+                                .hour_ms = broker->hour_ms,
                                 .month_ms = state->hours_since_ms != 0
                                                 ? state->hours_month_ms
                                                 : quota_month_ms(now_ms),
@@ -378,7 +380,7 @@ static void apply_hours(const struct broker *broker, struct lease *lease,
     lease->n_hours = state->n_hours;
     lease->hours_ms = state->hours_ms;
     if (lease->part == LEASE_WHOLE) {
-        apply_level(lease, state, now_ms, effects);
+        apply_level(broker, lease, state, now_ms, effects);
     } else if (lease->part == LEASE_LEAF) {
         struct pool_entry *pool =
             pool_table_find_of(&broker->pools, &broker->leases, lease);

@@ -34,10 +34,15 @@ void quota_use(struct quota *quota, int n_used, int64_t now_ms)
     quota->n_used = n_used;
 }
 
+static int64_t hour_of(const struct quota *quota)
+{
+    return quota->hour_ms > 0 ? quota->hour_ms : QUOTA_HOUR_MS;
+}
+
 /* Slot-milliseconds of which a level begins. */
 static int64_t limit_ms(const struct quota *quota, enum quota_level level)
 {
-    int64_t all_ms = quota->n_hours * QUOTA_HOUR_MS;
+    int64_t all_ms = quota->n_hours * hour_of(quota);
     return level == QUOTA_LOW ? all_ms / 100 * QUOTA_LOW_PERCENT : all_ms;
 }
 
@@ -69,7 +74,7 @@ int64_t quota_wake_ms(const struct quota *quota)
 
 void quota_format(const struct quota *quota, char text[QUOTA_TEXT_SIZE])
 {
-    int64_t tenths = quota->used_ms / (QUOTA_HOUR_MS / 10);
+    int64_t tenths = quota->used_ms * 10 / hour_of(quota);
     char date[32];
     value_format_instant(quota->month_ms, date);
     snprintf(text, QUOTA_TEXT_SIZE,

@@ -24,6 +24,7 @@ struct quota {
     int64_t month_ms, used_ms; /* when the month began; slot-milliseconds since then */
     int64_t booked_ms;         /* until when they are added up */
     int n_used;                /* slots that are in use from then on */
+    int64_t hour_ms;           /* of simulated worlds; 0: QUOTA_HOUR_MS */
 };
 
 /* The beginning of the month that has this instant. */

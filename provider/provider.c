@@ -31,6 +31,11 @@ void provider_set_patience(struct provider *provider, int patience)
     provider->patience = patience;
 }
 
+void provider_set_hour(struct provider *provider, int64_t hour_ms)
+{
+    provider->hour_ms = hour_ms;
+}
+
 void provider_free(struct provider *provider)
 {
     if (provider == NULL) {

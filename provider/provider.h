@@ -28,6 +28,9 @@ void provider_free(struct provider *provider);
 /* Messages that are repeated only in case one was lost are sent so many times less
  * often, in a simulated world where no message is lost. */
 void provider_set_patience(struct provider *provider, int patience);
+/* For simulated worlds: how long the slot hours of HOURS are; 0: an hour. Before
+ * anything is loaded. */
+void provider_set_hour(struct provider *provider, int64_t hour_ms);
 
 /* ROW_BOOK, ROW_HIGH, and ROW_RUN of consumers (lease not empty). */
 void provider_load(struct provider *provider, const struct row *row);

@@ -137,7 +137,7 @@ void provider_broker_message(struct provider *provider, const struct msg *msg,
         lease = leaf_contract_open(&provider->ledger, provider->site, &msg->lease_open,
                                    effects);
         if (lease != NULL) {
-            provider_quota_set_price(lease, msg->lease_open.price, effects);
+            provider_quota_set_price(lease, msg->lease_open.price, now_ms, effects);
         }
     }
     if (lease == NULL) {

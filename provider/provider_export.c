@@ -332,7 +332,8 @@ static void export_lease(struct provider *provider, const struct export_lease *p
     lease->is_exported = true;
     lease->is_open = false;
     lease->is_revised = strcmp(lease->content, planned->content) != 0;
-    provider_quota_set(lease, planned->terms.n_hours, provider->now_ms, effects);
+    provider_quota_set(provider, lease, planned->terms.n_hours, provider->now_ms,
+                       effects);
     lease->is_revised |= provider_quota_withhold(provider, lease);
     lease->is_reshared = ledger_want_resources(
         lease, planned->resources, lease->is_withheld ? 0 : planned->n_resources);

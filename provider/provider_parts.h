@@ -25,6 +25,7 @@ struct provider {
     char *site;
     int64_t freeze_timeout_ms;
     int64_t patience;
+    int64_t hour_ms;              /* of simulated worlds; 0: an hour */
     const struct user_map *users; /* NULL: everybody may run here */
     const char *withheld;         /* why nothing is lent; NULL: it is */
     bool prepares;                /* provider_set_prepares */
@@ -59,12 +60,12 @@ void provider_quota_tick(struct provider *provider, int64_t now_ms,
 bool provider_quota_withhold(const struct provider *provider,
                              struct ledger_lease *lease);
 /* HOURS of the policy; 0: none. True if it has changed. */
-bool provider_quota_set(struct ledger_lease *lease, int64_t n_hours, int64_t now_ms,
-                        struct effects *effects);
+bool provider_quota_set(const struct provider *provider, struct ledger_lease *lease,
+                        int64_t n_hours, int64_t now_ms, struct effects *effects);
 /* Its slot hours are added up, with or without a bound. */
 bool provider_quota_is_counted(const struct ledger_lease *lease);
 /* PRICE of the leaf, as the broker tells it; of other leases it is the policy's. */
-void provider_quota_set_price(struct ledger_lease *lease, int price,
+void provider_quota_set_price(struct ledger_lease *lease, int price, int64_t now_ms,
                               struct effects *effects);
 /* Why a lease whose quota is used up is withheld. */
 const char *provider_quota_reason(const struct ledger_lease *lease,

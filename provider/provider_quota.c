@@ -35,32 +35,36 @@ void provider_quota_load(struct provider *provider, const struct row_quota *row)
 {
     struct ledger_lease *lease = ledger_find(&provider->ledger, row->name);
     if (lease != NULL) {
-        lease->quota = (struct quota){row->n_hours, row->month_ms, row->used_ms,
-                                      row->booked_ms, row->n_used};
+        lease->quota = (struct quota){row->n_hours,   row->month_ms, row->used_ms,
+                                      row->booked_ms, row->n_used,   provider->hour_ms};
         lease->quota_level = quota_level(&lease->quota);
         lease->hours_since_ms = row->since_ms;
         lease->terms.price = row->price;
     }
 }
 
-void provider_quota_set_price(struct ledger_lease *lease, int price,
+void provider_quota_set_price(struct ledger_lease *lease, int price, int64_t now_ms,
                               struct effects *effects)
 {
     if (lease->part == LEDGER_LEAF && lease->terms.price != price) {
+        if (provider_quota_is_counted(lease)) { /* a row is as of its instant */
+            quota_use(&lease->quota, lease->n_running, now_ms);
+        }
         lease->terms.price = price;
         lease->is_dirty = true;
         store(lease, effects);
     }
 }
 
-bool provider_quota_set(struct ledger_lease *lease, int64_t n_hours, int64_t now_ms,
-                        struct effects *effects)
+bool provider_quota_set(const struct provider *provider, struct ledger_lease *lease,
+                        int64_t n_hours, int64_t now_ms, struct effects *effects)
 {
     if (lease->quota.n_hours == n_hours) {
         return false;
     }
     if (lease->quota.n_hours == 0) {
-        lease->quota = (struct quota){.booked_ms = now_ms};
+        lease->quota =
+            (struct quota){.booked_ms = now_ms, .hour_ms = provider->hour_ms};
     }
     lease->hours_since_ms = n_hours == 0                ? 0
                             : lease->quota.n_hours == 0 ? now_ms

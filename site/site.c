@@ -126,6 +126,7 @@ struct site *site_new(const struct site_config *from)
     site->hosts = host_table_new(config->hosts, config->n_hosts);
     site->runs = runs_new(&runs_setting, site->hosts, run_changed, site);
     site->provider = provider_new(config->name, config->freeze_timeout_ms);
+    provider_set_hour(site->provider, config->hour_ms);
     provider_set_users(site->provider, &config->users);
     provider_withhold(site->provider, config->withheld);
     site->consumer = consumer_new(config->name);

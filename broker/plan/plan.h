@@ -80,6 +80,7 @@ struct plan_settings {
     int64_t min_hold_ms;  /* slots that moved stay at least so long */
     int64_t max_grace_ms; /* the longest grace that counts; -1: any */
     int64_t default_rank; /* EGO_CONSUMER_PRIORITY_DEFAULT */
+    int64_t hour_ms;      /* as in struct quota */
 };
 
 struct plan {

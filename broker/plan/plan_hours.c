@@ -6,9 +6,11 @@
  * 30 more. */
 #include "broker/plan/plan.h"
 
-static enum quota_level level_of(const struct plan_node *node, int64_t used_ms)
+static enum quota_level level_of(const struct plan *plan, int node, int64_t used_ms)
 {
-    return quota_level(&(struct quota){.n_hours = node->hours, .used_ms = used_ms});
+    return quota_level(&(struct quota){.n_hours = plan->nodes[node].hours,
+                                       .used_ms = used_ms,
+                                       .hour_ms = plan->settings.hour_ms});
 }
 
 struct plan_hours *plan_hours_all(const struct plan *plan, const int64_t *used_ms,
@@ -19,7 +21,7 @@ struct plan_hours *plan_hours_all(const struct plan *plan, const int64_t *used_m
     for (int i = plan->n_nodes - 1; i >= 0; i--) {
         int parent = plan->nodes[i].parent;
         hours[i].used_ms += used_ms[i];
-        hours[i].level = level_of(&plan->nodes[i], hours[i].used_ms);
+        hours[i].level = level_of(plan, i, hours[i].used_ms);
         if (parent != PLAN_NO_NODE) {
             hours[parent].used_ms += hours[i].used_ms;
         }
@@ -35,10 +37,11 @@ struct plan_hours *plan_hours_all(const struct plan *plan, const int64_t *used_m
     return hours;
 }
 
-static int64_t next_of(const struct plan_node *node, enum quota_level level,
+static int64_t next_of(const struct plan *plan, int node, enum quota_level level,
                        int64_t used_ms, int64_t n_used, int64_t now_ms)
 {
-    const struct quota expected = {.n_hours = node->hours,
+    const struct quota expected = {.n_hours = plan->nodes[node].hours,
+                                   .hour_ms = plan->settings.hour_ms,
                                    .month_ms = quota_month_ms(now_ms),
                                    .used_ms = used_ms,
                                    .booked_ms = now_ms,
@@ -56,7 +59,7 @@ int64_t plan_hours_next_ms(const struct plan *plan, const struct plan_hours *hou
     for (int i = plan->n_nodes - 1; i >= 0; i--) {
         const struct plan_node *node = &plan->nodes[i];
         if (node->hours > 0) {
-            next_ms = plan_min(next_ms, next_of(node, hours[i].level,
+            next_ms = plan_min(next_ms, next_of(plan, i, hours[i].level,
                                                 hours[i].used_ms + sums[i].more_ms,
                                                 sums[i].n_used, now_ms));
         }

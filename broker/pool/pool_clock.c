@@ -475,6 +475,26 @@ static bool is_waiting(const struct pool_world *world, int64_t now_ms)
     return false;
 }
 
+/* Leaves whose hours are used up get nothing that is still on its way to them, also
+ * where the provider is away. */
+static void drop_grants(const struct pool_world *world, const struct pool_entry *pool,
+                        const struct plan *plan, int64_t now_ms, struct arena *arena)
+{
+    const struct plan_hours *hours = pool_hours_of(pool, plan, now_ms, arena);
+    for (int i = 0; i < world->leases->count && hours != NULL; i++) {
+        struct lease *lease = world->leases->items[i];
+        bool has_grant = lease->part == LEASE_LEAF && lease->grant.hosts != NULL &&
+                         lease->consumer != lease->provider;
+        int leaf =
+            has_grant && pool_table_find_of(world->pools, world->leases, lease) == pool
+                ? pool_table_find_leaf(plan, lease->node, lease->consumer->name)
+                : PLAN_NO_NODE;
+        if (leaf != PLAN_NO_NODE && hours[leaf].spent_by != NULL) {
+            lease_grant_clear(&lease->grant);
+        }
+    }
+}
+
 void pool_clock_tick(const struct pool_world *world, int64_t utc_offset_ms,
                      int64_t now_ms, struct effects *effects)
 {
@@ -484,8 +504,9 @@ void pool_clock_tick(const struct pool_world *world, int64_t utc_offset_ms,
     for (int i = 0; i < pools->count; i++) {
         struct pool_entry *pool = &pools->items[i];
         int64_t local_ms = now_ms + utc_offset_ms;
-        if (pool_hours_judge(world, pool, pool_table_plan(pool, local_ms), now_ms,
-                             effects)) {
+        const struct plan *plan = pool_table_plan(pool, local_ms);
+        if (pool_hours_judge(world, pool, plan, now_ms, effects)) {
+            drop_grants(world, pool, plan, now_ms, &effects->arena);
             pool->next_ms = now_ms;
         }
         if (pool->next_ms > now_ms) {

@@ -384,7 +384,6 @@ static void recall_borrowed(const struct orders *orders, int leaf)
         if (is_own(lease) || list.items[i].is_missed) {
             continue;
         }
-        lease_grant_clear(&lease->grant);
         if (n_left > 0) {
             const struct lease_recalls_order order = {
                 .pool = orders->pool->name,

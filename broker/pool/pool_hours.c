@@ -262,13 +262,16 @@ static void set_level(struct pool_hours *hours, const char *node, enum quota_lev
     level->level = to;
 }
 
-static void record(const char *pool, const struct plan_node *node, int64_t used_ms,
-                   enum quota_level level, int64_t now_ms, struct effects *effects)
+static void record(const char *pool, const struct plan *plan,
+                   const struct plan_node *node, const struct plan_hours *hours,
+                   int64_t now_ms, struct effects *effects)
 {
+    enum quota_level level = hours->level;
     char text[QUOTA_TEXT_SIZE];
     quota_format(&(struct quota){.n_hours = node->hours,
+                                 .hour_ms = plan->settings.hour_ms,
                                  .month_ms = quota_month_ms(now_ms),
-                                 .used_ms = used_ms},
+                                 .used_ms = hours->used_ms},
                  text);
     struct row row = {.kind = ROW_HISTORY};
     row.history = (struct row_history){
@@ -289,16 +292,16 @@ static void record(const char *pool, const struct plan_node *node, int64_t used_
 }
 
 /* Without HOURS a node has no level, and none is recorded when it loses them. */
-static bool judge_node(const struct pool_entry *pool, const struct plan_node *node,
-                       const struct plan_hours *hours, int64_t now_ms,
-                       struct effects *effects)
+static bool judge_node(const struct pool_entry *pool, const struct plan *plan,
+                       const struct plan_node *node, const struct plan_hours *hours,
+                       int64_t now_ms, struct effects *effects)
 {
     enum quota_level before = level_of(pool->hours, node->name);
     if (hours->level == before) {
         return false;
     }
     if (node->hours > 0) {
-        record(pool->name, node, hours->used_ms, hours->level, now_ms, effects);
+        record(pool->name, plan, node, hours, now_ms, effects);
     }
     set_level(pool->hours, node->name, hours->level);
     store(pool->name, node->name, NULL, hours->level, hours->level == QUOTA_FREE,
@@ -313,7 +316,7 @@ static bool judge_nodes(const struct pool_entry *pool, const struct plan *plan,
     const struct plan_hours none = {0};
     bool has_changed = false;
     for (int i = 0; i < plan->n_nodes; i++) {
-        has_changed |= judge_node(pool, &plan->nodes[i],
+        has_changed |= judge_node(pool, plan, &plan->nodes[i],
                                   hours != NULL ? &hours[i] : &none, now_ms, effects);
     }
     return has_changed;

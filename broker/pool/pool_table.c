@@ -22,8 +22,10 @@ static const char *const *copy_texts(struct arena *arena, const char *const *tex
 }
 
 /* Nodes as they were given, in their order, built again. */
-static void copy_plan(struct arena *arena, const struct plan *from, struct plan *to)
+static void copy_plan(struct arena *arena, const struct plan *from, int64_t hour_ms,
+                      struct plan *to)
 {
+    struct plan_settings settings = from->settings;
     struct plan_node *nodes = arena_alloc(arena, (size_t)from->n_nodes, sizeof(*nodes));
     for (int i = 0; i < from->n_nodes; i++) {
         struct plan_node *node = &nodes[i];
@@ -32,11 +34,12 @@ static void copy_plan(struct arena *arena, const struct plan *from, struct plan 
         node->site = arena_str(arena, node->site);
         node->queues = copy_texts(arena, node->queues, node->n_queues);
     }
-    plan_build(to, &from->settings, nodes, from->n_nodes, arena);
+    settings.hour_ms = hour_ms;
+    plan_build(to, &settings, nodes, from->n_nodes, arena);
 }
 
 static void copy_pool(struct arena *arena, const struct plan_pool *from,
-                      struct pool_entry *to)
+                      int64_t hour_ms, struct pool_entry *to)
 {
     int n_plans = from->n_windows > 0 ? from->n_windows : 1;
     to->name = arena_str(arena, from->name);
@@ -48,7 +51,7 @@ static void copy_pool(struct arena *arena, const struct plan_pool *from,
     }
     to->plans = arena_alloc(arena, (size_t)n_plans, sizeof(*to->plans));
     for (int i = 0; i < n_plans; i++) {
-        copy_plan(arena, &from->plans[i], &to->plans[i]);
+        copy_plan(arena, &from->plans[i], hour_ms, &to->plans[i]);
     }
 }
 
@@ -83,7 +86,8 @@ void pool_table_init(struct pool_table *pools, const struct broker_config *confi
     pools->items =
         arena_alloc(&pools->arena, (size_t)pools->count, sizeof(*pools->items));
     for (int i = 0; i < pools->count; i++) {
-        copy_pool(&pools->arena, &config->pools->pools[i], &pools->items[i]);
+        copy_pool(&pools->arena, &config->pools->pools[i], config->hour_ms,
+                  &pools->items[i]);
         pools->items[i].next_ms = INT64_MAX;
         pools->items[i].look = mem_alloc(1, sizeof(struct pool_look));
         arena_init(&pools->items[i].look->arena);

@@ -66,6 +66,7 @@ void invariants_free(struct invariants *invariants)
     free_table(invariants->loads);
     free_splits(invariants->accounts);
     free_table(invariants->accounts);
+    free_table(invariants->hours);
     free_table(invariants->uses_of_leases);
     usage_jobs_free(invariants->usage_jobs);
     usage_free(invariants->usage);
@@ -100,6 +101,7 @@ void invariants_contract_sent(struct invariants *invariants, const char *lease,
 void invariants_restored(struct invariants *invariants)
 {
     invariants->has_restored = invariants->has_restored_broker = true;
+    invariant_hours_restored(invariants);
     for (struct seen *at = invariants->leases; at; at = at->hh.next) {
         ((struct seen_lease *)at)->sent = ((struct seen_lease *)at)->held = 0;
     }

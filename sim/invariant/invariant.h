@@ -30,7 +30,9 @@
  * the rows of provider and consumer say, a consumer books no use of which its provider
  * has no run, no quota counts less than its runs use, and at the end what was used and
  * held is equal in the records of all who have it, but for splits that nobody told
- * them.
+ * them. 16 No hand-over begins that gives slots of other sites to a leaf while hours
+ * (HOURS) of it, or of a node above it, are used up; no job starts on a lease whose
+ * hours are.
  *
  * The world reports each change (commits, starts and ends at hosts), so that the cost
  * of a check depends only on the changes. Rows of jobs are checked at commit. At each
@@ -89,6 +91,10 @@ bool invariant_job_stored(struct invariants *invariants,
 bool invariant_ledger_stored(struct invariants *invariants, int index, const char *site,
                              const struct row *row, int64_t now_ms,
                              struct invariants_text *text);
+/* The same, for invariant 16; `hour_ms` as in site_config. */
+bool invariant_hours_stored(struct invariants *invariants, bool is_broker,
+                            const struct row *row, int64_t hour_ms,
+                            struct invariants_text *text);
 /* A run of the job with that id and name has begun. After its journal was restored, a
  * site may give the id to another job. */
 bool invariant_job_started(struct invariants *invariants, const char *site,

@@ -171,6 +171,7 @@ struct invariants {
     struct usage_jobs *usage_jobs;
     bool has_restored;        /* a journal, or the broker's store */
     bool has_restored_broker; /* its store */
+    struct seen *hours; /* nodes, leases and runs (invariant_hours.c) */
     struct seen *leases, *submissions, *jobs, *exits, *uses, *lease_resources, *sites,
         *supplies, *loads;
     int64_t now_ms;
@@ -239,6 +240,11 @@ bool invariant_load_check(struct invariants *invariants,
 bool invariant_load_causes_changed(struct invariants *invariants, const char *site,
                                    const struct row_job_state *row,
                                    struct seen_job *job, struct invariants_text *text);
+
+/* ---- 16: hours that are used up */
+
+/* The broker's store was restored. */
+void invariant_hours_restored(struct invariants *invariants);
 
 /* ---- 11: the cycles of a pool */
 

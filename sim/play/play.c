@@ -196,6 +196,7 @@ struct play *play_new(const struct scenario *scenario,
     arena_init(&play->arena);
     play->job_ids =
         mem_alloc((size_t)scenario->n_statements + 1, sizeof play->job_ids[0]);
+    play->hour_ms = scenario->hour_ms;
     configure(play);
     list_actions(play);
     begin_log(play);

@@ -477,6 +477,9 @@ bool play_action_run(struct play *play, const struct play_action *action)
     case STATEMENT_BATCH:
         set_faults(play, at);
         break;
+    case STATEMENT_HOUR:
+        play_config_set_hour(play, at->ms);
+        break;
     case STATEMENT_PARTITION:
     case STATEMENT_CRASH:
     case STATEMENT_LOSS:

@@ -24,6 +24,7 @@ void play_config_site(struct play *play, int site, const struct site_config *giv
     config->is_alone = false; /* the world connects it */
     config->is_prompt = true;
     config->patience = play->scenario->has_faults ? 1 : PATIENCE;
+    config->hour_ms = play->hour_ms;
     config->clean_period_ms = INT64_MAX / 4; /* expectations may refer to ended jobs */
     config->max_array_size = JOB_INDEX_MAX;  /* the scenario's count= decides */
 }
@@ -31,8 +32,18 @@ void play_config_site(struct play *play, int site, const struct site_config *giv
 void play_config_broker(struct play *play, const struct broker_config *given)
 {
     play->broker = *given;
+    play->broker.hour_ms = play->hour_ms;
     if (!play->scenario->has_faults) {
         play->broker.lost_after_ms *= PATIENCE;
+    }
+}
+
+void play_config_set_hour(struct play *play, int64_t hour_ms)
+{
+    play->hour_ms = hour_ms;
+    play->broker.hour_ms = hour_ms;
+    for (int i = 0; i < play->scenario->n_sites; i++) {
+        play->sites[i].hour_ms = hour_ms;
     }
 }
 

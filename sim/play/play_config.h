@@ -11,6 +11,8 @@
 /* Sets the site's configuration from the given one. */
 void play_config_site(struct play *play, int site, const struct site_config *given);
 void play_config_broker(struct play *play, const struct broker_config *given);
+/* Slot hours of HOURS are so long for daemons that start from now on. */
+void play_config_set_hour(struct play *play, int64_t hour_ms);
 /* Updates the number of slots of the site. */
 void play_config_count_slots(struct play *play, int site);
 /* False: not yet. */

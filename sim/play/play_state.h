@@ -30,6 +30,7 @@ struct play {
     struct world_options faults; /* now */
     struct broker_config broker;
     struct site_config *sites;        /* as simulated */
+    int64_t hour_ms;                  /* of HOURS, for daemons that start now */
     const struct site_config **given; /* as in their present files */
     struct event_log *log;
     struct summary *summary;

@@ -73,6 +73,7 @@ enum statement_kind {
     STATEMENT_RESTORE, /* ... and the last */
     STATEMENT_BACKUP,
     STATEMENT_BATCH,
+    STATEMENT_HOUR,
     STATEMENT_EXPECT,
     STATEMENT_FIRST_FAULT = STATEMENT_PARTITION,
     STATEMENT_LAST_FAULT = STATEMENT_RESTORE,
@@ -176,6 +177,7 @@ struct scenario {
     int n_statements;
     int n_expects;
     int64_t until_ms;
+    int64_t hour_ms; /* how long the slot hours of HOURS are; 0: an hour */
     bool has_faults; /* messages can be lost, so heartbeats are needed */
 };
 

@@ -82,6 +82,19 @@ static void read_until(struct reading *reading, const struct scenario_line *line
     }
 }
 
+static void read_hour(struct reading *reading, const struct scenario_line *line)
+{
+    struct scenario *scenario = reading->scenario;
+    struct err err;
+
+    if (line->n_words != 2) {
+        scenario_build_complain(scenario, line->number, "expected: hour TIME");
+    } else if (scenario_line_duration(line->words[1].text, 1000, &scenario->hour_ms,
+                                      &err)) {
+        scenario_build_complain(scenario, line->number, "hour: %s", err.text);
+    }
+}
+
 static void read_line(struct reading *reading, const struct scenario_line *line)
 {
     struct scenario *scenario = reading->scenario;
@@ -100,11 +113,13 @@ static void read_line(struct reading *reading, const struct scenario_line *line)
         read_broker(reading, line);
     } else if (!strcmp(word, "until")) {
         read_until(reading, line);
+    } else if (!strcmp(word, "hour")) {
+        read_hour(reading, line);
     } else {
         scenario_build_complain(
             scenario, line->number,
-            "\"%.40s\" is not a statement, expected broker, site, at, until "
-            "or expect",
+            "\"%.40s\" is not a statement, expected broker, site, at, until, "
+            "hour or expect",
             word);
     }
 }

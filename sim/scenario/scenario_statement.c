@@ -520,6 +520,7 @@ static const struct verb verbs[] = {
     {"backup", STATEMENT_BACKUP, "SITE|broker", 1, 1, read_copy},
     {"restore", STATEMENT_RESTORE, "SITE|broker TIME", 2, 2, read_copy},
     {"batch", STATEMENT_BATCH, "N", 1, 1, read_batch},
+    {"hour", STATEMENT_HOUR, "TIME", 1, 1, read_delay},
     {"resize", STATEMENT_RESIZE, "SITE JOB slots=N|release=HOSTS|cancel=yes", 3, 4,
      read_resize},
     {"rsv", STATEMENT_RECLAIM, "...", 0, 99, NULL},

@@ -46,6 +46,11 @@ static void store_all(struct world *world, int daemon, const struct effects *eff
                 daemon == BROKER ? NULL : world->sites[daemon - 1].config->name,
                 &effect->row, world->now_ms, &text),
             &text);
+        int64_t hour_ms = world->broker_config->hour_ms; /* all have the same */
+        world_state_check(world,
+                          invariant_hours_stored(world->invariants, daemon == BROKER,
+                                                 &effect->row, hour_ms, &text),
+                          &text);
         if (daemon != BROKER) {
 
             world_state_check(world,

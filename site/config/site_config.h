@@ -144,8 +144,9 @@ struct site_config {
     bool is_alone;     /* there is no broker */
     bool has_standbys; /* BROKER lists several */
     /* Of simulated worlds; 0 in a daemon. */
-    int patience;   /* if no message can be lost, timeouts are so many times longer */
-    bool is_prompt; /* USAGE is sent at each change, since a message costs nothing */
+    int patience;    /* if no message can be lost, timeouts are so many times longer */
+    bool is_prompt;  /* USAGE is sent at each change, since a message costs nothing */
+    int64_t hour_ms; /* how long the slot hours of HOURS are */
 };
 
 /* A broker, and the file with its public key. */

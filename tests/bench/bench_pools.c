@@ -141,8 +141,8 @@ static void begin(struct pools_bench *bench)
     make_members(bench);
     struct plan_pools pools = make_pools(bench);
     bench->now_ms = 1000 * CYCLE_MS;
-    bench->broker = broker_new(&(struct broker_config){bench->members, MEMBERS,
-                                                       (int64_t)10 * CYCLE_MS, &pools});
+    bench->broker = broker_new(&(struct broker_config){
+        bench->members, MEMBERS, (int64_t)10 * CYCLE_MS, &pools, 0});
     broker_start(bench->broker, bench->now_ms, &bench->effects);
     for (int i = 0; i < MEMBERS; i++) {
         say_hello(bench, i);

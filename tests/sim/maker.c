@@ -592,6 +592,14 @@ static void write_repairs(struct maker *maker, int at_s)
         maker_say(maker, "at %d command %s %ds\n", at_s, programs[i],
                   maker_between(maker, 0, 2));
     }
+    if (maker->has_hours) {
+        /* Jobs that only borrowed hosts can run have hours left again. */
+        maker_say(maker, "at %d hour 1000h\n", at_s);
+        for (int i = 0; i < maker->n_sites; i++) {
+            maker_say(maker, "at %d crash s%d 1s\n", at_s, i + 1);
+        }
+        maker_say(maker, "at %d crash broker 1s\n", at_s);
+    }
 }
 
 static void write_loads(struct maker *maker)
@@ -629,6 +637,9 @@ static void write_scenario(struct maker *maker)
     }
     for (int i = 0; i < maker->n_sites; i++) {
         maker_say(maker, "site s%d s%d.conf\n", i + 1, i + 1);
+    }
+    if (maker->has_hours) {
+        maker_say(maker, "hour %d\n", maker_between(maker, 5, 60));
     }
     write_loads(maker);
     for (int i = 0; i < maker->n_sites; i++) {
@@ -702,6 +713,7 @@ void maker_make(uint64_t seed, struct texts *texts)
     choose_faults(&maker);
     maker.has_pool = maker_chance(&maker, 40);
     maker.has_loads = maker_chance(&maker, 40);
+    maker.has_hours = maker_chance(&maker, 50);
     for (int i = 0; i < maker.n_sites; i++) {
         maker_choose_site(&maker, i);
     }

@@ -102,6 +102,7 @@ struct maker {
     bool has_backup;
     bool has_pool;  /* "p", with a plan in the broker's file */
     bool has_loads; /* all hosts report their load */
+    bool has_hours; /* of policies and nodes, small enough to be used up */
     bool has_host_faults;
     bool has_site_copies; /* journals of sites are restored from copies */
     bool spends;          /* quotas of leases (HOURS) are used up */

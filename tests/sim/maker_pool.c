@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* maker_pool.c: a pool, and a plan of up to three levels whose leaves are sites, with
  * all that a plan may have. */
+#include <stdio.h>
+
 #include "tests/sim/maker_parts.h"
 
 enum { GROUPS_MAX = 2, INNER = 2, OWNED_MAX = 6, NOWHERE = 9, WINDOWS = 2 };
+enum { HOURS_OF_LEAF_MAX = 8, HOURS_OF_GROUP_MAX = 15 };
 
 /* Nodes with children: two of the first level, and one in each of these. */
 static const char *const paths[] = {"/g0", "/g1", "/g0/in", "/g1/in"};
@@ -74,6 +77,33 @@ static void write_pool(struct maker *maker)
     maker_say(maker, "End Pool\n");
 }
 
+/* 0: none. Some are used up by the first jobs, some by the last. */
+static int choose_hours(struct maker *maker, int most)
+{
+    return maker->has_hours && maker_chance(maker, 40) ? maker_between(maker, 1, most)
+                                                       : 0;
+}
+
+static int choose_price(struct maker *maker)
+{
+    return maker->has_hours && maker_chance(maker, 30) ? maker_between(maker, 0, 5)
+                                                       : -1;
+}
+
+static void write_hours(struct maker *maker, int hours, int price)
+{
+    char number[16] = "-";
+
+    if (price >= 0) {
+        snprintf(number, sizeof number, "%d", price);
+    }
+    if (hours > 0) {
+        maker_say(maker, " %d %s\n", hours, number);
+    } else {
+        maker_say(maker, " - %s\n", number);
+    }
+}
+
 /* A leaf owns at most what its group has left. One row per window. */
 static void write_leaf(struct maker *maker, const char *group, int site, int owned,
                        const struct windows *windows)
@@ -87,6 +117,7 @@ static void write_leaf(struct maker *maker, const char *group, int site, int own
     int rank = maker_between(maker, 0, 2);
     int grace_s = maker_chance(maker, 30) ? 0 : maker_between(maker, 1, 20);
     bool has_limit = maker_chance(maker, 30);
+    int hours = choose_hours(maker, HOURS_OF_LEAF_MAX), price = choose_price(maker);
 
     for (int w = 0; w < windows->count; w++) {
         const char *policy =
@@ -98,8 +129,9 @@ static void write_leaf(struct maker *maker, const char *group, int site, int own
         } else {
             maker_say(maker, "- ");
         }
-        maker_say(maker, "%d %ds s%d %s %s\n", rank, grace_s, site + 1, policy,
+        maker_say(maker, "%d %ds s%d %s %s", rank, grace_s, site + 1, policy,
                   window_name(windows, w));
+        write_hours(maker, hours, price);
     }
 }
 
@@ -114,10 +146,13 @@ static int write_parent(struct maker *maker, int path, int owned,
                       ? 0
                       : maker_between(maker, 0, own);
 
+    int hours = choose_hours(maker, HOURS_OF_GROUP_MAX), price = choose_price(maker);
+
     for (int w = 0; w < windows->count; w++) {
-        maker_say(maker, "%s p %d %d - - - - %s %s\n", paths[path], own, reserve,
+        maker_say(maker, "%s p %d %d - - - - %s %s", paths[path], own, reserve,
                   path == top ? policy_of(windows, top, w) : "-",
                   window_name(windows, w));
+        write_hours(maker, hours, price);
     }
     return own;
 }
@@ -162,7 +197,7 @@ void maker_write_pool(struct maker *maker, int but)
     write_pool(maker);
     write_windows(maker, &windows);
     maker_say(maker, "Begin PlanNode\nNAME POOL OWNED RESERVE LIMIT RANK GRACE SITE "
-                     "POLICY WINDOW\n");
+                     "POLICY WINDOW HOURS PRICE\n");
     for (int i = 0; i < maker->n_sites; i++) {
         if (i + 1 == but) {
             path_of[i] = NOWHERE;

@@ -24,8 +24,8 @@ enum { N_MEMBERS = sizeof(members) / sizeof(members[0]) };
 static struct broker_config config_of(const struct stage *stage)
 {
     members[0].max_leases = stage->max_leases;
-    return (struct broker_config){members, N_MEMBERS, STAGE_LOST_AFTER_MS,
-                                  stage->pools};
+    return (struct broker_config){members, N_MEMBERS, STAGE_LOST_AFTER_MS, stage->pools,
+                                  0};
 }
 
 static bool is_same_key(const struct row *a, const struct row *b)

@@ -302,7 +302,7 @@ static void members_come_and_go(void **state)
     };
     lease_stage_make(&on);
     broker_reload(on.stage.broker,
-                  &(struct broker_config){without_south, 2, 15000, NULL},
+                  &(struct broker_config){without_south, 2, 15000, NULL, 0},
                   on.stage.now_ms);
     stage_wait_next(&on.stage);
     assert_int_equal(lease_stage_now(&on).state, LEASE_DRAINING);
@@ -313,7 +313,7 @@ static void members_come_and_go(void **state)
     assert_int_equal(stage_sent(&on.stage, "south", MSG_ERROR, 0)->error.code,
                      ERR_DENIED);
 
-    broker_reload(on.stage.broker, &(struct broker_config){all, 3, 15000, NULL},
+    broker_reload(on.stage.broker, &(struct broker_config){all, 3, 15000, NULL, 0},
                   on.stage.now_ms);
     stage_wait_next(&on.stage);
     assert_false(stage_sent(&on.stage, "north", MSG_DRAIN, 0)->drain.is_drained);
@@ -333,13 +333,13 @@ static void a_provider_that_leaves_takes_its_leases(void **state)
         {.name = "north", .roles = ROLE_PROVIDER | ROLE_CONSUMER},
         {.name = "south", .roles = ROLE_CONSUMER}};
     lease_stage_make(&on);
-    broker_reload(on.stage.broker, &(struct broker_config){members, 2, 15000, NULL},
+    broker_reload(on.stage.broker, &(struct broker_config){members, 2, 15000, NULL, 0},
                   on.stage.now_ms);
     stage_wait_next(&on.stage);
     assert_int_equal(lease_stage_now(&on).state, LEASE_ENDED);
     assert_int_equal(stage_sent(&on.stage, "south", MSG_CONTRACT, 0)->contract.state,
                      LEASE_ENDED);
-    broker_reload(on.stage.broker, &(struct broker_config){before, 2, 15000, NULL},
+    broker_reload(on.stage.broker, &(struct broker_config){before, 2, 15000, NULL, 0},
                   on.stage.now_ms);
     stage_hello(&on.stage, "north", 2);
     lease_stage_say(&on, "north", 2); /* as it was: under the same epoch */

@@ -84,13 +84,26 @@ static void test_clocks(void **state)
     assert_int_equal(quota.used_ms, 60);
 }
 
+/* Of simulated worlds. */
+static void test_shorter_hours(void **state)
+{
+    struct quota quota = {.n_hours = 10, .hour_ms = 60000, .used_ms = 479999};
+    char text[QUOTA_TEXT_SIZE];
+    assert_int_equal(quota_level(&quota), QUOTA_FREE);
+    quota.used_ms = 480000;
+    assert_int_equal(quota_level(&quota), QUOTA_LOW);
+    quota_format(&quota, text);
+    assert_string_equal(text, "8.0 of 10 slot hours of 1970-01 (HOURS)");
+    quota.used_ms = 600000;
+    assert_int_equal(quota_level(&quota), QUOTA_SPENT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_months),
-        cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_a_month_begins),
-        cmocka_unit_test(test_clocks),
+        cmocka_unit_test(test_months),         cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_a_month_begins), cmocka_unit_test(test_clocks),
+        cmocka_unit_test(test_shorter_hours),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

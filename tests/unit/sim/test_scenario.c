@@ -98,6 +98,8 @@ static void errors_have_their_line(void **state)
         {"broker north.conf", "3: no section Broker in north.conf"},
         {"broker broker.conf\nbroker broker.conf", "4: a second broker"},
         {"until x", "3: until: \"x\" is not a time"},
+        {"hour x", "3: hour: \"x\" is not a time"},
+        {"hour", "3: expected: hour TIME"},
         {"until 1h\nuntil 2h", "4: a second until"},
         {"at", "3: no time"},
         {"at soon submit south run=1", "3: at: \"soon\" is not a time"},

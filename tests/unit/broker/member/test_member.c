@@ -13,7 +13,7 @@
 static const struct broker_member members[] = {
     {.name = "south", .roles = ROLE_CONSUMER},
     {.name = "north", .roles = ROLE_PROVIDER | ROLE_CONSUMER}};
-static const struct broker_config config = {members, 2, 15000, NULL};
+static const struct broker_config config = {members, 2, 15000, NULL, 0};
 static const struct msg_hello hello = {.name = "south", .roles = 7};
 static struct members sessions;
 

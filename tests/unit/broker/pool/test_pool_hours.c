@@ -397,6 +397,33 @@ static void hours_of_a_node_bound_all_leaves_below_it(void **state)
     assert_non_null(recall_of(B));
 }
 
+/* A grant is on its way as the hours are used up: its hand-over gives nothing. */
+static void a_grant_on_its_way_is_dropped(void **state)
+{
+    (void)state;
+    say_waiting("south", 5);
+    wait_cycle();
+    for (int i = 0; i < 5 && stage_count_sent(&stage, "north", MSG_FREEZE) == 0; i++) {
+        stage_wait_next(&stage);
+    }
+    const struct msg *msg = stage_sent(&stage, "north", MSG_FREEZE, 0);
+    assert_non_null(msg);
+    assert_string_equal(msg->freeze.lease, A);
+    uint64_t freeze = msg->freeze.freeze;
+    tell_hours(&part_a, 6 * HOUR);
+    assert_int_equal(level_of("/eng/a"), 2);
+    part_a.is_frozen = true;
+    part_a.freeze = freeze;
+    state_part(&part_a);
+    for (int i = 0; i < 5 && stage_count_sent(&stage, "north", MSG_PROPOSE) == 0; i++) {
+        stage_wait_next(&stage);
+    }
+    msg = stage_sent(&stage, "north", MSG_PROPOSE, 0);
+    assert_non_null(msg);
+    assert_int_equal(msg->propose.n_hosts, 1);
+    assert_int_equal(msg->propose.hosts[0].consumer, 3); /* what it has */
+}
+
 /* ---------------------------------------------------------------- questions */
 
 /* Two slots of a are in use: the 80 % are expected after (4.8 - 4) / 2 hours. north is
@@ -524,6 +551,7 @@ int main(void)
         TEST(a_leaf_that_leaves_has_used_its_hours),
         TEST(leaves_whose_hours_are_used_up_give_back_what_is_idle),
         TEST(hours_of_a_node_bound_all_leaves_below_it),
+        TEST(a_grant_on_its_way_is_dropped),
         TEST(a_provider_is_asked_when_a_level_is_expected),
         TEST(a_provider_is_told_the_price_until_it_states_it),
         TEST(a_level_that_began_without_the_broker_is_recorded),
