@@ -481,6 +481,9 @@ def test_pools():
     expect_equal(cells[0], "south", "the leaf's site")
     expect_equal(cells[1], str(rows["/eng/sim"]["owned"]), "what it owns")
     expect("2 slots" not in browser.text("#pools h3"), "no slots are in the pool")
+    expect_equal(browser.texts("#pools thead th")[-2:], ["Slot hours", "Price"], "columns")
+    expect_equal(browser.texts("#pools [data-node='/eng'] td")[-2:], ["0 of 100", "0"], "hours")
+    expect_equal(cells[-2:], ["0", "3"], "of a node without HOURS, and its price")
 
 
 @with_browser
@@ -765,9 +768,9 @@ Begin Pool
 NAME = p
 End Pool
 Begin PlanNode
-NAME      POOL  OWNED  SITE
-/eng      p     4      -
-/eng/sim  p     2      south
+NAME      POOL  OWNED  SITE   HOURS  PRICE
+/eng      p     4      -      100    -
+/eng/sim  p     2      south  -      3
 End PlanNode
 """
 
