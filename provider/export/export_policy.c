@@ -205,10 +205,10 @@ static bool read_price(struct reading *reading)
     const struct conf_cell *first = price != NULL ? price : hours;
     int n_hours = 0;
     if (first != NULL && reading->policy->shares.is_pool) {
-        COMPLAIN(reading, first,
-                 "%s is of leases with sites, and the slots go to a pool, expected it "
-                 "in section PlanNode of the broker",
-                 first->key);
+        COMPLAIN(
+            reading, first,
+            "the slots go to a pool, expected %s in section PlanNode of the broker",
+            first->key);
         return false;
     }
     bool is_valid = (price == NULL || read_number(price, &terms->price)) &&
