@@ -22,9 +22,10 @@
 #define MONTH_MAX_MS (31 * 24 * QUOTA_HOUR_MS)
 
 enum {
-    PACED_NODES = 10000, /* so many nodes of a plan ... */
-    PACED_MS = 1000,     /* ... are looked at no more often than that */
-    ASK_MS = 1000,       /* between two questions to the providers of a pool */
+    /* Adding up 10,000 contracts below as many nodes takes some milliseconds. A pool of
+     * that size is looked at five times a second. */
+    ADDED_A_MS = 100,
+    ASK_MS = 1000, /* between two questions to the providers of a pool */
 };
 
 /* What a provider has counted of a contract in a month. */
@@ -34,6 +35,8 @@ struct pool_count {
     int64_t since_ms, month_ms, used_ms;
     int64_t told_ms; /* when; 0: before the start */
     bool is_stored;
+    const struct plan *plan; /* of which this is its place: */
+    int at;                  /* a node or PLAN_NO_NODE */
 };
 
 /* The level of a node that was last recorded, if it is not QUOTA_FREE. */
@@ -195,7 +198,7 @@ static bool has_hours(const struct pool_entry *pool)
     return false;
 }
 
-/* The node with that path, or the nearest one above it that is in the plan. */
+/* The node of the count, or the nearest one above it that is in the plan. */
 static int find_nearest(const struct plan *plan, const char *path)
 {
     char name[PLAN_PATH_SIZE];
@@ -210,6 +213,15 @@ static int find_nearest(const struct plan *plan, const char *path)
     return node;
 }
 
+static int place_of(const struct plan *plan, struct pool_count *count)
+{
+    if (count->plan != plan) {
+        count->plan = plan;
+        count->at = find_nearest(plan, count->node);
+    }
+    return count->at;
+}
+
 const struct plan_hours *pool_hours_of(const struct pool_entry *pool,
                                        const struct plan *plan, int64_t now_ms,
                                        struct arena *arena)
@@ -220,9 +232,8 @@ const struct plan_hours *pool_hours_of(const struct pool_entry *pool,
     int64_t month_ms = quota_month_ms(now_ms);
     int64_t *used_ms = arena_alloc(arena, (size_t)plan->n_nodes, sizeof(*used_ms));
     for (int i = 0; i < pool->hours->n_counts; i++) {
-        const struct pool_count *count = pool->hours->counts[i];
-        int node = count->month_ms == month_ms ? find_nearest(plan, count->node)
-                                               : PLAN_NO_NODE;
+        struct pool_count *count = pool->hours->counts[i];
+        int node = count->month_ms == month_ms ? place_of(plan, count) : PLAN_NO_NODE;
         if (node != PLAN_NO_NODE) {
             used_ms[node] += count->used_ms;
         }
@@ -360,8 +371,8 @@ static int64_t expect(const struct pool_world *world, struct pool_entry *pool,
         arena_alloc(&effects->arena, (size_t)plan->n_nodes, sizeof(*uses));
     const struct plan_hours *told = pool_hours_of(pool, plan, now_ms, &effects->arena);
     for (int i = 0; i < hours->n_counts && told != NULL; i++) {
-        const struct pool_count *count = hours->counts[i];
-        int node = find_nearest(plan, count->node);
+        struct pool_count *count = hours->counts[i];
+        int node = place_of(plan, count);
         if (node != PLAN_NO_NODE && count->month_ms == quota_month_ms(now_ms)) {
             int64_t n_used = count_used(world, count);
             uses[node].n_used += n_used;
@@ -403,13 +414,16 @@ bool pool_hours_judge(const struct pool_world *world, struct pool_entry *pool,
 
 int64_t pool_hours_wake_ms(const struct pool_entry *pool)
 {
-    int64_t paced_ms = pool->plans[0].n_nodes / PACED_NODES * (int64_t)PACED_MS;
+    int paced_ms = (pool->plans[0].n_nodes + pool->hours->n_counts) / ADDED_A_MS;
     return plan_max(pool->hours->wake_ms, pool->hours->judged_ms + paced_ms);
 }
 
 void pool_hours_reload(struct pool_hours *hours)
 {
     hours->wake_ms = 0;
+    for (int i = 0; i < hours->n_counts; i++) {
+        hours->counts[i]->plan = NULL;
+    }
 }
 
 /* ---------------------------------------------------------------- from disk */
