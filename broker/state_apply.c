@@ -185,8 +185,9 @@ static void register_lease(struct broker *broker, struct lease *lease,
 {
     struct row_lease *row = &lease->row;
     row->type = state->type;
+    /* One that the broker had ended goes on under its epoch. */
+    row->split_ms = row->epoch == state->epoch ? now_ms : state->split_ms;
     row->epoch = state->epoch;
-    row->split_ms = state->split_ms;
     note_commits(lease, state);
     row->is_made = row->is_withdrawn = false;
     row->registered_ms = now_ms;
@@ -607,6 +608,7 @@ static void forget(struct lease *lease, int64_t now_ms, struct effects *effects)
     lease->is_forgotten = true;
     lease->behind_epoch = 0;
     resend_end(&lease->push_drain);
+    lease->row.split_ms = now_ms; /* nobody else says so */
     end(lease, "its provider no longer knows it", now_ms, effects);
 }
 
@@ -620,6 +622,7 @@ void state_apply_check_members(struct lease *lease, int64_t now_ms,
     const char *reason =
         arena_printf(&effects->arena, "%s is no longer a provider", provider->name);
     poll_state_end(lease);
+    lease->row.split_ms = now_ms; /* the provider has not ended it */
     end(lease, reason, now_ms, effects);
 }
 

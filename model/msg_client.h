@@ -159,7 +159,8 @@ enum query_kind {
     QUERY_USAGE,    /* slot time of a site's leases */
     QUERY_BROKERS,  /* broker: those of its store */
     QUERY_LEDGER,   /* the hours of the lease `name` in the books of `host`: "site",
-                       "other" (the lease's other site) or "broker" */
+                       "other" (the lease's other site) or "broker"; `by` "runs",
+                       "splits": what is behind them */
     QUERY_OVERVIEW, /* what a site tells the federation of its hosts, queues and jobs */
     QUERY_JOB_GROUPS, /* of a site: with the numbers of their jobs */
     QUERY_KINDS

@@ -310,10 +310,30 @@ struct ledger_hour {
     int64_t n_moved; /* slots whose use has begun, and those whose use has ended */
 };
 
+/* What is behind the hours of a time: its runs, or its splits (usage/usage.h). */
+enum ledger_detail { LEDGER_HOURS, LEDGER_RUNS, LEDGER_SPLITS };
+enum { LEDGER_RUNS_MAX = 1000, LEDGER_SPLITS_MAX = 2000 };
+struct ledger_run {
+    uint64_t attempt;
+    const char *job;
+    bool is_lent;
+    int64_t start_ms, end_ms; /* end 0: it has not ended */
+    int64_t used_ms, at_ms;   /* slot-milliseconds until then ... */
+    int n_slots;              /* ... and the slots in use since */
+};
+struct ledger_split {
+    int64_t at_ms;
+    uint64_t epoch;
+    bool is_provider, is_lent; /* the side, as of an hour */
+    int n_slots;
+};
+
 struct msg_ledger_ask { /* one site of a lease asks the other one */
     uint64_t request;
     const char *lease;
     int64_t from_ms, to_ms;
+    enum ledger_detail detail;
+    uint64_t after; /* of runs: those with a greater attempt */
 };
 
 struct msg_ledger { /* its books, from the start on and before the end */
@@ -321,8 +341,14 @@ struct msg_ledger { /* its books, from the start on and before the end */
     const char *lease;
     const struct ledger_hour *hours;
     int n_hours;
-    int64_t next_ms;   /* where the next page begins; 0: this was the last */
-    int64_t first_ms;  /* the earliest hour of all its books; 0: they are empty */
+    const struct ledger_run *runs;
+    int n_runs;
+    const struct ledger_split *splits;
+    int n_splits;
+    int64_t next_ms; /* where the next page begins; 0: this was the last */
+    uint64_t
+        next_run;     /* of runs: there are some above that attempt; 0: there are not */
+    int64_t first_ms; /* the earliest hour of all its books; 0: they are empty */
     int64_t merged_ms; /* before it, hours may have become days; 0: none have */
 };
 

@@ -321,8 +321,31 @@ static const struct field ledger_ask[] = {
     LEASE(2, lease),
     TIME(3, from_ms),
     TIME(4, to_ms),
+    ENUM(5, detail, LEDGER_SPLITS),
+    UINT64(6, after),
 };
 const struct schema schema_lease_ledger_ask = SCHEMA("LedgerAsk", ledger_ask);
+#undef S
+
+#define S struct ledger_run
+static const struct field ledger_run[] = {
+    UINT64(1, attempt), JOB(2, job),
+    BOOL(3, is_lent),   TIME(4, start_ms),
+    TIME(5, end_ms),    TIME(6, used_ms),
+    TIME(7, at_ms),     INT(8, n_slots, 0, TOTAL_MAX),
+};
+static const struct schema ledger_run_schema = SCHEMA("LedgerRun", ledger_run);
+#undef S
+
+#define S struct ledger_split
+static const struct field ledger_split[] = {
+    TIME(1, at_ms),
+    UINT64(2, epoch),
+    BOOL(3, is_provider),
+    BOOL(4, is_lent),
+    INT(5, n_slots, 0, TOTAL_MAX),
+};
+static const struct schema ledger_split_schema = SCHEMA("LedgerSplit", ledger_split);
 #undef S
 
 #define S struct msg_ledger
@@ -333,6 +356,9 @@ static const struct field ledger[] = {
     TIME(4, next_ms),
     TIME(5, first_ms),
     TIME(6, merged_ms),
+    PARTS(7, runs, 0, LEDGER_RUNS_MAX, &ledger_run_schema),
+    PARTS(8, splits, 0, LEDGER_SPLITS_MAX, &ledger_split_schema),
+    UINT64(9, next_run),
 };
 const struct schema schema_lease_ledger = SCHEMA("Ledger", ledger);
 #undef S

@@ -186,10 +186,11 @@ int64_t usage_sums_held_seconds(const struct usage_row *row);
 
 /* Compares what a site has booked of its side of a lease with the broker's books.
  *
- * A split that changes reaches a site later than it is committed, so that each change
- * may cost the slots of the side for USAGE_ON_THE_WAY_MS; so may the end of the period,
- * as books are read one after another. Hours are compared as days
- * before the instant until which any of the books were merged. */
+ * A change counts from one instant in all books, so that they are exact. But one of the
+ * last USAGE_ON_THE_WAY_MS may not have reached a side yet, and books are read one
+ * after another: in an hour that is younger, each change and the end of the period may
+ * cost the slots of the side for that time. Hours are compared as days before the
+ * instant until which any of the books were merged. */
 #define USAGE_ON_THE_WAY_MS INT64_C(10000)
 
 enum usage_cause {
@@ -204,6 +205,7 @@ struct usage_difference {
     int64_t start_ms, end_ms;
     int64_t site_ms, broker_ms; /* times slots */
     enum usage_cause cause;
+    int64_t away_from_ms, away_to_ms; /* of CAUSE_AWAY: the latest absence */
 };
 
 struct usage_reconcile;
@@ -218,8 +220,7 @@ void usage_reconcile_broker(struct usage_reconcile *reconcile, enum usage_side s
                             int n_slots);
 /* What the consumer's jobs used: by the records of the consumer, or of the provider
  * (`is_lent`). A difference is one of side USAGE_LENT, with the consumer's time in
- * site_ms and the provider's in broker_ms. Each begin and each end of a use by the
- * provider's records may cost its slots for USAGE_ON_THE_WAY_MS. */
+ * site_ms and the provider's in broker_ms. */
 void usage_reconcile_used(struct usage_reconcile *reconcile, bool is_lent,
                           int64_t start_ms, int64_t used_ms, int64_t n_moved);
 /* When the books of the site, and those of the broker, begin; of USAGE_LENT, those of
@@ -231,10 +232,61 @@ enum { USAGE_AWAY_MAX = 256 };
 void usage_reconcile_away(struct usage_reconcile *reconcile, enum usage_side side,
                           int64_t from_ms, int64_t to_ms);
 
+/* The latest absence of the side's site in that time; of USAGE_LENT: of either site's.
+ */
+bool usage_reconcile_find_away(const struct usage_reconcile *reconcile,
+                               enum usage_side side, int64_t from_ms, int64_t to_ms,
+                               int64_t *away_from_ms, int64_t *away_to_ms);
+
 typedef void (*usage_difference_fn)(void *arg,
                                     const struct usage_difference *difference);
 /* By side and time. Returns the number of those whose cause is not known. */
 int usage_reconcile_each(struct usage_reconcile *reconcile, usage_difference_fn fn,
                          void *arg);
+
+/* ---------------------------------------------------------------- usage_behind.c */
+
+/* What is behind a difference: runs, of which one of the two sites has other times than
+ * the other, or no record, and splits, of which a site has other slots or another
+ * instant than the broker, or no record.
+ *
+ * What has begun, changed or ended within USAGE_ON_THE_WAY_MS before `until_ms`, when
+ * the books were read, is no difference if the other side does not have it. */
+struct usage_behind;
+struct usage_behind *usage_behind_new(int64_t until_ms);
+void usage_behind_free(struct usage_behind *behind); /* NULL is fine */
+
+/* A run by its side's records. Texts are copied. A second one of an attempt and side is
+ * the same. */
+void usage_behind_run(struct usage_behind *behind, const struct usage_run *run);
+/* By side and time; the first one of a side may have begun earlier than what is
+ * compared. Those that change nothing are left out. */
+void usage_behind_split(struct usage_behind *behind, bool is_broker,
+                        const struct usage_split *split);
+
+struct usage_run_difference {
+    uint64_t attempt;
+    const char *job;
+    const struct usage_run *consumer, *provider; /* NULL: it has no record */
+    int64_t difference_ms;  /* slot time: the consumer's without the provider's */
+    int64_t from_ms, to_ms; /* the part of its time in which they differ */
+    bool is_shifted;        /* both have the same slot time, at another time: a clock */
+};
+typedef void (*usage_run_difference_fn)(void *arg,
+                                        const struct usage_run_difference *difference);
+/* By attempt. */
+void usage_behind_each_run(struct usage_behind *behind, usage_run_difference_fn fn,
+                           void *arg);
+
+struct usage_split_difference {
+    enum usage_side side;
+    uint64_t epoch;
+    const struct usage_split *site, *broker; /* NULL: it has no record */
+};
+typedef void (*usage_split_difference_fn)(
+    void *arg, const struct usage_split_difference *difference);
+/* By side and epoch. */
+void usage_behind_each_split(struct usage_behind *behind, usage_split_difference_fn fn,
+                             void *arg);
 
 #endif

@@ -123,8 +123,9 @@ void usage_reconcile_away(struct usage_reconcile *reconcile, enum usage_side sid
 
 /* ---- judgement */
 
-/* What changes on the way may cost. A split that has changed away from a side held
- * slots there that the hour before knows. */
+/* What changes on the way may cost when the books are read; what is older is exact. A
+ * split that has changed away from a side held slots there that the hour before knows.
+ */
 static int64_t tolerance_of(const struct usage_reconcile *reconcile,
                             const struct slice *slice, const struct slice *before)
 {
@@ -133,6 +134,9 @@ static int64_t tolerance_of(const struct usage_reconcile *reconcile,
     int64_t n_slots = slice->n_slots;
     int64_t n_times = slice->n_changes + is_last;
 
+    if (slice->end_ms <= reconcile->until_ms - USAGE_ON_THE_WAY_MS) {
+        return 0;
+    }
     if (slice->name.side == USAGE_LENT) {
         follows = follows && before->end_ms == slice->name.start_ms;
         n_times = slice->n_changes + (follows ? before->n_changes : 0);
@@ -149,21 +153,42 @@ static bool is_within(int64_t difference_ms, int64_t tolerance_ms)
     return difference_ms <= tolerance_ms && difference_ms >= -tolerance_ms;
 }
 
-static bool was_away(const struct usage_reconcile *reconcile, const struct slice *slice)
+/* The latest absence in that time; NULL: there was none. */
+static const struct away *find_away(const struct usage_reconcile *reconcile,
+                                    enum usage_side side, int64_t from_ms,
+                                    int64_t to_ms)
 {
+    const struct away *latest = NULL;
     int count = reconcile->n_away < USAGE_AWAY_MAX ? reconcile->n_away : USAGE_AWAY_MAX;
 
     for (int i = 0; i < count; i++) {
         const struct away *away = &reconcile->away[i];
-        bool is_side =
-            (int64_t)away->side == slice->name.side || slice->name.side == USAGE_LENT;
+        bool is_side = away->side == side || side == USAGE_LENT;
 
-        if (is_side && away->from_ms < slice->end_ms &&
-            away->to_ms + USAGE_ON_THE_WAY_MS > slice->name.start_ms) {
-            return true;
+        if (is_side && away->from_ms < to_ms &&
+            away->to_ms + USAGE_ON_THE_WAY_MS > from_ms) {
+            latest = latest && latest->to_ms > away->to_ms ? latest : away;
         }
     }
-    return false;
+    return latest;
+}
+
+bool usage_reconcile_find_away(const struct usage_reconcile *reconcile,
+                               enum usage_side side, int64_t from_ms, int64_t to_ms,
+                               int64_t *away_from_ms, int64_t *away_to_ms)
+{
+    const struct away *away = find_away(reconcile, side, from_ms, to_ms);
+
+    *away_from_ms = away ? away->from_ms : 0;
+    *away_to_ms = away ? away->to_ms : 0;
+    return away != NULL;
+}
+
+static const struct away *away_of(const struct usage_reconcile *reconcile,
+                                  const struct slice *slice)
+{
+    return find_away(reconcile, (enum usage_side)slice->name.side, slice->name.start_ms,
+                     slice->end_ms);
 }
 
 static enum usage_cause cause_of(const struct usage_reconcile *reconcile,
@@ -172,7 +197,7 @@ static enum usage_cause cause_of(const struct usage_reconcile *reconcile,
     if (slice->name.start_ms < reconcile->begin_ms[slice->name.side]) {
         return USAGE_CAUSE_YOUNG;
     }
-    if (was_away(reconcile, slice)) {
+    if (away_of(reconcile, slice)) {
         return USAGE_CAUSE_AWAY;
     }
     return is_clock ? USAGE_CAUSE_CLOCK : USAGE_CAUSE_NONE;
@@ -233,8 +258,15 @@ int usage_reconcile_each(struct usage_reconcile *reconcile, usage_difference_fn 
                                                   slice->end_ms,
                                                   slice->site_ms,
                                                   slice->broker_ms,
-                                                  cause};
+                                                  cause,
+                                                  0,
+                                                  0};
+            const struct away *away = away_of(reconcile, slice);
 
+            if (cause == USAGE_CAUSE_AWAY) {
+                difference.away_from_ms = away->from_ms;
+                difference.away_to_ms = away->to_ms;
+            }
             n_unknown += cause == USAGE_CAUSE_NONE;
             fn(arg, &difference);
         }

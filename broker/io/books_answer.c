@@ -4,9 +4,6 @@
 
 #include "model/ledger_page.h"
 
-/* What a change a minute would be, of hours whose changes are not known any more. */
-enum { CHANGES_OF_SUM = 60 };
-
 struct filling {
     struct ledger_hour *hours;
     int count;
@@ -55,20 +52,44 @@ static void take_change(void *arg, const struct books_change *change)
     }
 }
 
-static void mark_sums(struct filling *filling, int64_t first_split_ms)
+struct splits {
+    struct ledger_split *items;
+    int count;
+};
+
+static void add_split(void *arg, const struct books_change *change)
 {
-    for (int i = 0; i < filling->count; i++) {
-        if (filling->hours[i].start_ms + USAGE_HOUR_MS <= first_split_ms ||
-            first_split_ms == 0) {
-            filling->hours[i].n_changes = CHANGES_OF_SUM;
-        }
+    struct splits *splits = arg;
+    for (int side = 0; side < USAGE_SIDES && splits->count < LEDGER_SPLITS_MAX;
+         side++) {
+        bool is_provider = side == USAGE_PROVIDER;
+        splits->items[splits->count++] = (struct ledger_split){
+            .at_ms = change->at_ms,
+            .epoch = change->epoch,
+            .is_provider = is_provider,
+            .n_slots = is_provider ? change->n_provider : change->n_consumer};
     }
+}
+
+static int read_splits(struct books *books, const struct msg_query *query,
+                       struct arena *arena, struct value **value, struct err *err)
+{
+    struct splits splits = {0};
+    splits.items = arena_alloc(arena, LEDGER_SPLITS_MAX, sizeof(*splits.items));
+    int rc = books_read_changes(books, query->name, query->from_ms, query->to_ms,
+                                add_split, &splits, err);
+    const struct msg_ledger ledger = {.splits = splits.items, .n_splits = splits.count};
+    *value = ledger_page_show(&ledger, arena);
+    return rc;
 }
 
 int books_answer_read(struct books *books, const struct msg_query *query,
                       int64_t now_ms, struct arena *arena, struct value **value,
                       struct err *err)
 {
+    if (ledger_page_detail(query->by) == LEDGER_SPLITS) {
+        return read_splits(books, query, arena, value, err);
+    }
     struct filling filling = {.from_ms = query->from_ms};
     int64_t first_split_ms = 0;
     int64_t to_ms = query->to_ms < now_ms ? query->to_ms : now_ms;
@@ -86,7 +107,6 @@ int books_answer_read(struct books *books, const struct msg_query *query,
     if (rc == 0) {
         rc = books_first(books, query->name, &ledger.first_ms, &first_split_ms, err);
     }
-    mark_sums(&filling, first_split_ms);
     ledger.hours = filling.hours;
     ledger.n_hours = filling.count;
     *value = ledger_page_show(&ledger, arena);

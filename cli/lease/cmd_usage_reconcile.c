@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "cli/connect.h"
+#include "cli/lease/cmd_usage_behind.h"
 #include "cli/listing/format.h"
 #include "cli/listing/listing.h"
 #include "model/msg.h"
@@ -15,6 +16,8 @@
 #include "usage/usage.h"
 
 #define DEFAULT_MS (30 * USAGE_DAY_MS)
+
+enum { BEHIND_MAX = 50 }; /* differences of a lease that are followed to their runs */
 
 enum { BOOK_SITE, BOOK_OTHER, BOOK_BROKER, BOOKS };
 static const char *const books[BOOKS] = {"site", "other", "broker"};
@@ -41,17 +44,15 @@ static int fetch_page(struct comparison *comparison, int book, int64_t *from_ms,
                       struct err *err)
 {
     struct msg_query query = listing_query(QUERY_LEDGER);
-    struct listing page = {0};
+    json_t *page;
     query.name = comparison->lease;
-    query.host = books[book];
     query.from_ms = *from_ms;
     query.to_ms = comparison->to_ms;
-    int rc = listing_fetch_page(&page, comparison->connect, &query, err);
+    int rc = cmd_usage_behind_page(comparison->connect, query, books[book], &page, err);
     if (rc == 0) {
-        *from_ms = number_of(page.object, "next_ms");
-        json_array_append(comparison->pages[book], page.object);
+        *from_ms = number_of(page, "next_ms");
+        json_array_append_new(comparison->pages[book], page);
     }
-    listing_free(&page);
     return rc;
 }
 
@@ -206,14 +207,16 @@ static const char *explain(const struct comparison *comparison,
 {
     const char *site = comparison->sites[difference->side];
     struct arena *arena = &comparison->call->arena;
+    char from[32], to[32];
     switch (difference->cause) {
     case USAGE_CAUSE_YOUNG:
         return "one of the books begins later";
     case USAGE_CAUSE_AWAY:
-        if (difference->side == USAGE_LENT) {
-            return "one of the two was away";
-        }
-        return arena_printf(arena, "%s was away", site);
+        value_format_instant(difference->away_from_ms, from);
+        value_format_instant(difference->away_to_ms, to);
+        return arena_printf(arena, "%s was away from %s to %s",
+                            difference->side == USAGE_LENT ? "one of the two" : site,
+                            from, to);
     case USAGE_CAUSE_CLOCK:
         if (difference->side == USAGE_LENT) {
             return "the clock of one of the two was wrong";
@@ -255,6 +258,90 @@ static void add_difference(void *arg, const struct usage_difference *difference)
     comparison->n_known += difference->cause != USAGE_CAUSE_NONE;
 }
 
+/* ---------------------------------------------------------------- behind them */
+
+/* Why a run differs, by what is known of that time. */
+static void explain_run(const struct comparison *comparison, json_t *run,
+                        const struct usage_reconcile *reconcile)
+{
+    struct arena *arena = &comparison->call->arena;
+    int64_t from_ms = 0, to_ms = 0, away_ms[2];
+    bool is_shifted =
+        strcmp(json_string_value(json_object_get(run, "cause")), "clock") == 0;
+    const char *reason = "not known", *cause = "unknown";
+    format_read_instant(json_string_value(json_object_get(run, "from")), &from_ms);
+    format_read_instant(json_string_value(json_object_get(run, "to")), &to_ms);
+    if (is_shifted) {
+        cause = "clock";
+        reason = "the same time by both, at another time: the clock of one of the two "
+                 "was wrong";
+    } else if (usage_reconcile_find_away(reconcile, USAGE_LENT, from_ms, to_ms,
+                                         &away_ms[0], &away_ms[1])) {
+        char from[32], to[32];
+        value_format_instant(away_ms[0], from);
+        value_format_instant(away_ms[1], to);
+        cause = "away";
+        reason = arena_printf(arena, "one of the two was away from %s to %s", from, to);
+    }
+    json_object_set_new(run, "cause", json_string(cause));
+    json_object_set_new(run, "reason", json_string(reason));
+}
+
+/* The hours differ, and nothing behind them does: they are not what their runs and
+ * splits come to. */
+static void note_nothing(json_t *row, const char *key, const char *cause)
+{
+    if (json_array_size(json_object_get(row, key)) == 0 &&
+        strcmp(cause, "unknown") == 0) {
+        json_object_set_new(
+            row, "reason",
+            json_string(strcmp(key, "runs") == 0
+                            ? "not known: no run differs, so that the hours of one of "
+                              "the two are not those of its runs"
+                            : "not known: no split differs, so that the hours of one "
+                              "of the two are not those of its splits"));
+    }
+}
+
+static int look_behind(struct comparison *comparison, json_t *row,
+                       const struct usage_reconcile *reconcile, struct err *err)
+{
+    struct cmd_usage_behind what = {.connect = comparison->connect,
+                                    .lease = comparison->lease,
+                                    .until_ms = comparison->to_ms};
+    const char *side = json_string_value(json_object_get(row, "side"));
+    const char *cause = json_string_value(json_object_get(row, "cause"));
+    bool is_lent = strcmp(side, "lent") == 0;
+    enum usage_side which =
+        strcmp(side, "provider") == 0 ? USAGE_PROVIDER : USAGE_CONSUMER;
+    size_t at;
+    json_t *run;
+    format_read_instant(json_string_value(json_object_get(row, "from")), &what.from_ms);
+    format_read_instant(json_string_value(json_object_get(row, "to")), &what.to_ms);
+    int rc = is_lent ? cmd_usage_behind_runs(&what, row, err)
+                     : cmd_usage_behind_splits(
+                           &what, which, books[book_of(comparison, which)], row, err);
+    json_array_foreach(json_object_get(row, "runs"), at, run)
+    {
+        explain_run(comparison, run, reconcile);
+    }
+    note_nothing(row, is_lent ? "runs" : "splits", cause);
+    return rc;
+}
+
+/* Of the differences from `first` on; of the further ones only the hours are told. */
+static int look_behind_all(struct comparison *comparison, size_t first,
+                           const struct usage_reconcile *reconcile, struct err *err)
+{
+    size_t count = json_array_size(comparison->rows);
+    int rc = 0;
+    for (size_t i = first; i < count && i < first + BEHIND_MAX && rc == 0; i++) {
+        rc = look_behind(comparison, json_array_get(comparison->rows, i), reconcile,
+                         err);
+    }
+    return rc;
+}
+
 static void name_sites(struct comparison *comparison)
 {
     size_t length;
@@ -280,8 +367,10 @@ static int compare_lease(struct comparison *comparison, const char *lease,
     add_books(comparison, reconcile);
     rc = add_absences(comparison, reconcile, err);
     if (rc == 0) {
+        size_t first = json_array_size(comparison->rows);
         comparison->n_unknown +=
             usage_reconcile_each(reconcile, add_difference, comparison);
+        rc = look_behind_all(comparison, first, reconcile, err);
     }
     usage_reconcile_free(reconcile);
     return rc;
@@ -307,6 +396,7 @@ static void print_rows(const struct comparison *comparison, int n_leases)
                json_real_value(json_object_get(row, "difference_s")),
                TEXT_OF("reason"));
 #undef TEXT_OF
+        cmd_usage_behind_print(row);
     }
     if (comparison->n_unknown > 0) {
         printf("The books of %d lease%s do not balance: differences without a known "
@@ -319,6 +409,58 @@ static void print_rows(const struct comparison *comparison, int n_leases)
     }
 }
 
+/* ---------------------------------------------------------------- CSV */
+
+static const char *cell(struct comparison *comparison, const json_t *row,
+                        const char *key)
+{
+    json_t *value = json_object_get(row, key);
+    return value == NULL || json_is_null(value)
+               ? ""
+               : format_plain(&comparison->call->arena, value);
+}
+
+/* No text of it has a comma, a quotation mark or the end of a line, but reasons. */
+static void print_line(struct comparison *comparison, const json_t *difference,
+                       const json_t *of, const char *ours, const char *theirs)
+{
+    const json_t *our = json_object_get(of, ours), *their = json_object_get(of, theirs);
+    const char *reason = cell(comparison, of, "reason");
+    printf("%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,\"%s\"\r\n",
+           cell(comparison, difference, "lease"), cell(comparison, difference, "side"),
+           cell(comparison, of, "job"), cell(comparison, of, "run"),
+           cell(comparison, of, "epoch"), cell(comparison, our, "from"),
+           cell(comparison, our, "to"), cell(comparison, their, "from"),
+           cell(comparison, their, "to"), cell(comparison, of, "difference_s"),
+           cell(comparison, of, "cause"), reason);
+}
+
+/* A line for each difference, and for each run and split behind it. */
+static void print_csv(struct comparison *comparison)
+{
+    size_t at, k;
+    json_t *row, *part;
+    printf("lease,side,job,run,epoch,from,to,other_from,other_to,difference_s,cause,"
+           "reason\r\n");
+    json_array_foreach(comparison->rows, at, row)
+    {
+        json_t *whole = json_pack("{s:O}", "time", row);
+        json_object_set(whole, "difference_s", json_object_get(row, "difference_s"));
+        json_object_set(whole, "cause", json_object_get(row, "cause"));
+        json_object_set(whole, "reason", json_object_get(row, "reason"));
+        print_line(comparison, row, whole, "time", "");
+        json_decref(whole);
+        json_array_foreach(json_object_get(row, "runs"), k, part)
+        {
+            print_line(comparison, row, part, "consumer", "provider");
+        }
+        json_array_foreach(json_object_get(row, "splits"), k, part)
+        {
+            print_line(comparison, row, part, "site", "broker");
+        }
+    }
+}
+
 static int finish(struct comparison *comparison, int n_leases)
 {
     if (call_has(comparison->call, "--json")) {
@@ -328,6 +470,8 @@ static int finish(struct comparison *comparison, int n_leases)
         json_dumpf(root, stdout, JSON_INDENT(2));
         putchar('\n');
         json_decref(root);
+    } else if (call_has(comparison->call, "--csv")) {
+        print_csv(comparison);
     } else {
         print_rows(comparison, n_leases);
     }

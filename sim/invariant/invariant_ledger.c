@@ -117,7 +117,7 @@ static bool check_split(struct invariants *invariants,
         split->is_brokers |= is_broker;
         split->is_consumers |= !is_broker;
     }
-    return invariants->has_restored_broker ||
+    return invariants->has_restored_broker || account->is_disputed ||
            has_lost_rows(invariants, account->base.key) ||
            (split && split->at_ms == booked->at_ms &&
             split->n_provider == booked->n_provider &&
@@ -134,18 +134,32 @@ static bool check_split(struct invariants *invariants,
 
 /* ---- runs and jobs */
 
-static void set_use(struct invariants *invariants, struct seen_use_of_lease *use,
-                    const char *lease, int n_slots, enum invariant_account which,
-                    int64_t now_ms)
+/* What is told of the run: what is added up is corrected. */
+static void correct_use(struct invariants *invariants, struct seen_use_of_lease *seen,
+                        enum invariant_account which, const struct run_use *use,
+                        int64_t now_ms)
 {
-    if (use->n_slots > 0) {
-        see_account(invariants, use->lease, now_ms)->n_slots[which] -= use->n_slots;
+    struct seen_account *account = see_account(invariants, seen->lease, now_ms);
+    int64_t *sum_ms = &account->sum_ms[which];
+
+    *sum_ms -= seen->used_ms + seen->n_slots * (now_ms - seen->at_ms);
+    *sum_ms += use->used_ms + use->n_slots * (now_ms - use->at_ms);
+    account->n_slots[which] += use->n_slots - seen->n_slots;
+    seen->used_ms = use->used_ms;
+    seen->at_ms = use->at_ms;
+    seen->n_slots = use->n_slots;
+}
+
+/* The attempt is over: what is told of it is all that it used. */
+static void end_use(struct invariants *invariants, struct seen_use_of_lease *seen,
+                    enum invariant_account which, int64_t now_ms)
+{
+    if (seen->n_slots > 0) { /* until now: its end was not told */
+        see_account(invariants, seen->lease, now_ms)->n_slots[which] -= seen->n_slots;
     }
-    use->n_slots = n_slots;
-    if (n_slots > 0) {
-        snprintf(use->lease, sizeof use->lease, "%s", lease);
-        see_account(invariants, lease, now_ms)->n_slots[which] += n_slots;
-    }
+    seen->n_slots = 0;
+    seen->used_ms = seen->at_ms = 0;
+    seen->attempt = 0;
 }
 
 static struct seen_use_of_lease *see_use(struct invariants *invariants, char kind,
@@ -158,46 +172,37 @@ static struct seen_use_of_lease *see_use(struct invariants *invariants, char kin
                                sizeof(struct seen_use_of_lease));
 }
 
-static void take_run(struct invariants *invariants, const struct row_run *row,
-                     int64_t now_ms)
+/* The provider's record of a run: a change of its slots is at the present instant. */
+static bool take_run(struct invariants *invariants, const struct row_run *row,
+                     int64_t now_ms, struct invariants_text *text)
 {
     struct seen_use_of_lease *run =
         see_use(invariants, 'r', row->run.site, row->run.attempt);
-    bool is_used = !row->is_gone && row->record != RUN_RECORD_ENDED &&
-                   row->control.action != CONTROL_SUSPEND && row->lease[0];
+    bool is_over = row->is_gone || row->record == RUN_RECORD_ENDED;
+    bool is_used = !is_over && row->control.action != CONTROL_SUSPEND;
+    int n_slots = is_used ? msg_sum_slots(row->hosts, row->n_hosts) : 0;
 
-    set_use(invariants, run, row->lease,
-            is_used ? msg_sum_slots(row->hosts, row->n_hosts) : 0, INVARIANT_LENT_USED,
-            now_ms);
     run->is_known = true;
-}
-
-/* What its provider told of the attempt: what is added up is corrected. */
-static void correct_use(struct invariants *invariants, struct seen_use_of_lease *job,
-                        const struct row_job_state *row, int64_t now_ms)
-{
-    struct seen_account *account = see_account(invariants, job->lease, now_ms);
-    int64_t *sum_ms = &account->sum_ms[INVARIANT_CONSUMER_USED];
-
-    *sum_ms -= job->used_ms + job->n_slots * (now_ms - job->at_ms);
-    *sum_ms += row->use.used_ms + row->use.n_slots * (now_ms - row->use.at_ms);
-    account->n_slots[INVARIANT_CONSUMER_USED] += row->use.n_slots - job->n_slots;
-    job->used_ms = row->use.used_ms;
-    job->at_ms = row->use.at_ms;
-    job->n_slots = row->use.n_slots;
-}
-
-/* The attempt is over: what is told of it is all that it used. */
-static void end_use(struct invariants *invariants, struct seen_use_of_lease *job,
-                    int64_t now_ms)
-{
-    if (job->n_slots > 0) { /* until now: its end was not told */
-        see_account(invariants, job->lease, now_ms)->n_slots[INVARIANT_CONSUMER_USED] -=
-            job->n_slots;
+    if (!row->lease[0] || (is_over && run->attempt == 0)) {
+        return true;
     }
-    job->n_slots = 0;
-    job->used_ms = job->at_ms = 0;
-    job->attempt = 0;
+    if (!has_lost_rows(invariants, row->lease) &&
+        (row->use.n_slots != n_slots ||
+         (run->n_slots != n_slots && row->use.at_ms != now_ms))) {
+        return invariant_state_fail(
+            text,
+            "attempt %" PRIu64 " of %s uses %d slots of %s by its record, from %" PRId64
+            " on, and is to use %d",
+            row->run.attempt, row->run.site, row->use.n_slots, row->lease,
+            row->use.at_ms, n_slots);
+    }
+    run->attempt = row->run.attempt;
+    snprintf(run->lease, sizeof run->lease, "%s", row->lease);
+    correct_use(invariants, run, INVARIANT_LENT_USED, &row->use, now_ms);
+    if (is_over) {
+        end_use(invariants, run, INVARIANT_LENT_USED, now_ms);
+    }
+    return true;
 }
 
 static bool take_job(struct invariants *invariants, const char *site,
@@ -212,15 +217,15 @@ static bool take_job(struct invariants *invariants, const char *site,
     uint64_t attempt = job->attempt;
 
     if (is_other) {
-        end_use(invariants, job, now_ms);
+        end_use(invariants, job, INVARIANT_CONSUMER_USED, now_ms);
         snprintf(job->lease, sizeof job->lease, "%s", row->lease);
         attempt = job->attempt = row->attempt;
     }
     if (attempt != 0 && row->use.at_ms != 0) {
-        correct_use(invariants, job, row, now_ms);
+        correct_use(invariants, job, INVARIANT_CONSUMER_USED, &row->use, now_ms);
     }
     if (is_over) {
-        end_use(invariants, job, now_ms);
+        end_use(invariants, job, INVARIANT_CONSUMER_USED, now_ms);
     }
     return attempt == 0 || row->use.at_ms == 0 ||
            has_lost_rows(invariants, job->lease) ||
@@ -267,6 +272,19 @@ static void take_book(struct invariants *invariants, const struct row_book *row,
     usage_hold(invariants->usage, row->lease, USAGE_LENT, n_consumer, now_ms);
 }
 
+/* Its provider, which may not be one any more, goes on with it: what is held is not
+ * compared from now on. */
+static bool is_ended_by_broker(struct seen_account *account, uint64_t epoch,
+                               enum lease_state state)
+{
+    const struct seen_split *split = find_split(account, epoch);
+    bool is_it =
+        state == LEASE_ENDED && split && split->n_provider + split->n_consumer > 0;
+
+    account->is_disputed |= is_it;
+    return is_it;
+}
+
 static bool take_contract(struct invariants *invariants, const struct row_lease *row,
                           int64_t now_ms, struct invariants_text *text)
 {
@@ -274,7 +292,8 @@ static bool take_contract(struct invariants *invariants, const struct row_lease 
     struct seen_split split = {.epoch = row->epoch, .at_ms = row->split_ms};
 
     account->is_open = row->state != LEASE_ENDED;
-    if (account->broker_epoch == row->epoch || row->epoch == 0) {
+    if (account->broker_epoch == row->epoch || row->epoch == 0 ||
+        is_ended_by_broker(account, row->epoch, row->state)) {
         return true;
     }
     count_split(row->hosts, account->is_open ? row->n_hosts : 0, &split.n_provider,
@@ -295,7 +314,8 @@ bool invariant_ledger_contract(struct invariants *invariants,
 
     if (!account || account->consumer_epoch == contract->epoch ||
         (contract->epoch < account->consumer_epoch &&
-         contract->split_ms < account->consumer_ms)) {
+         contract->split_ms < account->consumer_ms) ||
+        is_ended_by_broker(account, contract->epoch, contract->state)) {
         return true; /* or a contract of before, of a broker that is behind */
     }
     account = see_account(invariants, contract->lease, invariants->now_ms);
@@ -325,7 +345,7 @@ bool invariant_ledger_stored(struct invariants *invariants, int index, const cha
     if (row->kind == ROW_BOOK) {
         take_book(invariants, &row->book, now_ms);
     } else if (row->kind == ROW_RUN) {
-        take_run(invariants, &row->run, now_ms);
+        return take_run(invariants, &row->run, now_ms, text);
     } else if (row->kind == ROW_QUOTA) {
         return take_quota(invariants, &row->quota, now_ms, text);
     } else if (row->kind == ROW_JOB_STATE) {
@@ -457,7 +477,8 @@ bool invariant_ledger_check(struct invariants *invariants, struct invariants_tex
             continue;
         }
         if (!check_hours(invariants, account, text) || !check_used(account, text) ||
-            (!invariants->has_restored_broker && !check_held(account, text))) {
+            (!invariants->has_restored_broker && !account->is_disputed &&
+             !check_held(account, text))) {
             return false;
         }
     }

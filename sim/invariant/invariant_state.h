@@ -151,6 +151,7 @@ struct seen_account {
     int n_splits;
     uint64_t broker_epoch, consumer_epoch;
     int64_t consumer_ms;         /* when that split began */
+    bool is_disputed;            /* the broker has ended it, and its provider has not */
     bool has_quota;              /* in this month, and since before ... */
     int64_t month_ms, before_ms; /* ... so much of LENT_USED */
 };
@@ -160,8 +161,8 @@ struct seen_use_of_lease {
     struct seen base; /* key: r or j, the consumer, attempt or job */
     char lease[LEASE_ID_SIZE];
     int n_slots;
-    int64_t used_ms, at_ms; /* of a job: as its consumer was told */
-    uint64_t attempt;       /* likewise */
+    int64_t used_ms, at_ms; /* as stored last */
+    uint64_t attempt;       /* that is followed; 0: none */
     bool is_known;          /* a run: it was ever on record */
 };
 

@@ -4,6 +4,7 @@
  */
 #include "site/api/site_api.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "model/ledger_page.h"
@@ -39,6 +40,8 @@ static void ask_journal(const struct peer *to, uint64_t session,
                                                .kind = QUERY_LEDGER,
                                                .name = arena_str(arena, query->name),
                                                .host = arena_str(arena, query->host),
+                                               .by = arena_str(arena, query->by),
+                                               .after = arena_str(arena, query->after),
                                                .from_ms = query->from_ms,
                                                .to_ms = query->to_ms};
 }
@@ -66,7 +69,9 @@ static void ask_other(struct site_api *api, const struct peer *from,
     msg.ledger_ask = (struct msg_ledger_ask){.request = waiter.key,
                                              .lease = query->name,
                                              .from_ms = query->from_ms,
-                                             .to_ms = query->to_ms};
+                                             .to_ms = query->to_ms,
+                                             .detail = ledger_page_detail(query->by),
+                                             .after = strtoull(query->after, NULL, 10)};
     site_uplink_send(api->uplink, &msg, effects);
 }
 
@@ -96,11 +101,16 @@ void ledger_request_asked(struct site_api *api, const struct msg *msg,
 {
     const struct msg_ledger_ask *ask = &msg->ledger_ask;
     const char *site = other_site(api->config, ask->lease, &effects->arena);
-    const struct msg_query query = {.request = ask->request,
-                                    .name = ask->lease,
-                                    .host = msg->site,
-                                    .from_ms = ask->from_ms,
-                                    .to_ms = ask->to_ms};
+    static const char *const details[] = {
+        [LEDGER_HOURS] = "", [LEDGER_RUNS] = "runs", [LEDGER_SPLITS] = "splits"};
+    const struct msg_query query = {
+        .request = ask->request,
+        .name = ask->lease,
+        .host = msg->site,
+        .by = details[ask->detail],
+        .after = arena_printf(&effects->arena, "%llu", (unsigned long long)ask->after),
+        .from_ms = ask->from_ms,
+        .to_ms = ask->to_ms};
     const struct peer broker = {.kind = PEER_BROKER, .name = ""};
     if (site != NULL && strcmp(site, msg->site) == 0) {
         ask_journal(&broker, site_uplink_session(api->uplink), &query, effects);

@@ -2,7 +2,10 @@
 /* ledger_answer.c: see ledger_answer.h. */
 #include "site/io/ledger_answer.h"
 
+#include <stdlib.h>
+
 #include "model/ledger_page.h"
+#include "site/io/usage_detail.h"
 #include "sys/log.h"
 
 static void add_to_sums(void *sums, const struct usage_row *row)
@@ -58,6 +61,83 @@ static int read_page(struct usage_store *store, const struct msg_query *query,
     return rc;
 }
 
+struct details {
+    struct arena *arena;
+    struct ledger_run *runs;
+    struct ledger_split *splits;
+    int count;
+};
+
+static void take_run(void *arg, const struct usage_run *run)
+{
+    struct details *details = arg;
+    details->runs[details->count++] =
+        (struct ledger_run){.attempt = run->attempt,
+                            .job = arena_str(details->arena, run->job),
+                            .is_lent = run->side == USAGE_LENT,
+                            .start_ms = run->start_ms,
+                            .end_ms = run->end_ms == USAGE_OPEN ? 0 : run->end_ms,
+                            .used_ms = at_least_none(run->used_ms),
+                            .at_ms = run->at_ms,
+                            .n_slots = run->n_slots};
+}
+
+static int read_runs(struct usage_store *store, const struct msg_query *query,
+                     struct arena *arena, struct msg_ledger *ledger, struct err *err)
+{
+    struct details details = {.arena = arena};
+    details.runs = arena_alloc(arena, LEDGER_RUNS_MAX, sizeof(*details.runs));
+    *ledger = (struct msg_ledger){.request = query->request, .lease = query->name};
+    int rc = usage_detail_read_runs(
+        usage_store_detail(store), query->name, strtoull(query->after, NULL, 10),
+        query->from_ms, query->to_ms, LEDGER_RUNS_MAX, take_run, &details, err);
+    ledger->runs = details.runs;
+    ledger->n_runs = details.count;
+    ledger->next_run = details.count == LEDGER_RUNS_MAX
+                           ? details.runs[LEDGER_RUNS_MAX - 1].attempt
+                           : 0;
+    return rc;
+}
+
+static void take_split(void *arg, const struct usage_split *split)
+{
+    struct details *details = arg;
+    details->splits[details->count++] =
+        (struct ledger_split){.at_ms = split->at_ms,
+                              .epoch = split->epoch,
+                              .is_provider = split->side == USAGE_PROVIDER,
+                              .is_lent = split->side == USAGE_LENT,
+                              .n_slots = split->n_slots};
+}
+
+static int read_splits(struct usage_store *store, const struct msg_query *query,
+                       struct arena *arena, struct msg_ledger *ledger, struct err *err)
+{
+    struct details details = {.arena = arena};
+    details.splits = arena_alloc(arena, LEDGER_SPLITS_MAX, sizeof(*details.splits));
+    *ledger = (struct msg_ledger){.request = query->request, .lease = query->name};
+    int rc = usage_detail_read_splits(usage_store_detail(store), query->name,
+                                      query->from_ms, query->to_ms, LEDGER_SPLITS_MAX,
+                                      take_split, &details, err);
+    ledger->splits = details.splits;
+    ledger->n_splits = details.count;
+    return rc;
+}
+
+static int read_detail(struct usage_store *store, const struct msg_query *query,
+                       struct arena *arena, struct msg_ledger *ledger, struct err *err)
+{
+    switch (ledger_page_detail(query->by)) {
+    case LEDGER_RUNS:
+        return read_runs(store, query, arena, ledger, err);
+    case LEDGER_SPLITS:
+        return read_splits(store, query, arena, ledger, err);
+    case LEDGER_HOURS:
+        break;
+    }
+    return read_page(store, query, arena, ledger, err);
+}
+
 void ledger_answer(struct usage_store *store, const struct effect *ask, int64_t now_ms,
                    struct effects *more)
 {
@@ -68,7 +148,7 @@ void ledger_answer(struct usage_store *store, const struct effect *ask, int64_t 
                       .session = ask->history.session,
                       .site = arena_str(&more->arena, query->host)};
     usage_book(usage_store_usage(store), now_ms);
-    int rc = read_page(store, query, &more->arena, &msg.ledger, &err);
+    int rc = read_detail(store, query, &more->arena, &msg.ledger, &err);
     to.name = arena_str(&more->arena, to.name);
     if (to.kind == PEER_BROKER && rc == 0) {
         effects_send(more, &to, &msg);

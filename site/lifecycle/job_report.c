@@ -242,6 +242,10 @@ static void lose(struct lifecycle *life, struct job *job,
     if (report->may_have_begun && exit.start_ms == 0) {
         exit.start_ms = now_ms;
     }
+    if (exit.start_ms == 0 && job->use.at_ms != 0) { /* it has used nothing */
+        job->use.used_ms = job->use.n_slots = 0;
+        job->use.at_ms = now_ms;
+    }
     job_end_run(life, job, &exit, now_ms, effects);
 }
 

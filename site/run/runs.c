@@ -222,6 +222,8 @@ bool runs_withdraw(struct runs *runs, struct run *run, int64_t now_ms,
         return false;
     }
     run_table_end(runs->table, run, &exit);
+    run->use.used_ms = run->use.n_slots = 0; /* no job has used its slots */
+    run->use.at_ms = now_ms;
     lease_accounts_touch(runs->accounts, run->id.site, run->spec->user, now_ms);
     runs_forget(runs, run, effects);
     return true;

@@ -4,6 +4,7 @@
 also over kill -9, and is summed as it is asked for."""
 import contextlib
 import csv
+import datetime
 import html.parser
 import http.client
 import io
@@ -34,7 +35,12 @@ at 0 workload alone jobs.swf queue=normal
 until 1h
 """
 PORT = free_port()
-PROVIDER, LENT = 1, 2  # in column side of the journal
+CONSUMER, PROVIDER, LENT = 0, 1, 2  # in column side of the journal
+
+
+def instant(at_ms):
+    at = datetime.datetime.fromtimestamp(at_ms // 1000, datetime.timezone.utc)
+    return at.strftime("%%Y-%%m-%%dT%%H:%%M:%%S.%03dZ" % (at_ms % 1000))
 
 
 def usage(site, *args):
@@ -234,20 +240,38 @@ def reconcile(site, *args, code=0):
     return json.loads(result.stdout)
 
 
-def book(site, add_ms, side, what="idle_ms"):
-    """Changes what the site has booked of that side, while it is stopped."""
+def change(site, *statements):
+    """Changes the journal of the site while it is stopped, each time one row."""
     f.stop(site)
     path = os.path.join(f.dir, site, "journal.db")
     with contextlib.closing(sqlite3.connect(path)) as db, db:
-        changed = db.execute("UPDATE usage SET held_ms = held_ms + ?, %s = %s + ?"
-                             " WHERE (start_ms, side, user) IN (SELECT min(start_ms), ?, ''"
-                             " FROM usage WHERE user = '')" % (what, what),
-                             (add_ms, add_ms, side)).rowcount
+        changed = [db.execute(*statement).rowcount for statement in statements]
     os.unlink(path + "-commit")  # without it the change counts as a damage
-    expect_equal(changed, 1, "rows that were changed in %s" % path)
+    expect_equal(changed, [1] * len(statements), "rows that were changed in %s" % path)
     f.start(site)
     f.wait_for("%s to answer again" % site,
                lambda: f.cli("south", "usage", "--reconcile", code=None).stdout)
+
+
+def booking(add_ms, side, what="idle_ms"):
+    """Changes an hour that the site has booked of that side."""
+    return ("UPDATE usage SET held_ms = held_ms + ?, %s = %s + ?"
+            " WHERE (start_ms, side, user) IN (SELECT min(start_ms), ?, ''"
+            " FROM usage WHERE user = '')" % (what, what), (add_ms, add_ms, side))
+
+
+def book(site, add_ms, side, what="idle_ms"):
+    change(site, booking(add_ms, side, what))
+
+
+def used(site, side):
+    """What the stopped site has booked, in slot-milliseconds, and its runs."""
+    path = os.path.join(f.dir, site, "journal.db")
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        return (db.execute("SELECT sum(used_ms) FROM usage WHERE side = ?",
+                           (side,)).fetchone()[0],
+                db.execute("SELECT attempt, job, start_ms, end_ms, used_ms FROM usage_run"
+                           " WHERE side = ? ORDER BY attempt", (side,)).fetchall())
 
 
 def test_books_balance_and_a_changed_row_is_named():
@@ -265,8 +289,9 @@ def test_books_balance_and_a_changed_row_is_named():
         expect_equal((rows[0]["lease"], rows[0]["side"], rows[0]["site"]),
                      (LEASE, "provider", "north"), "what differs")
         expect(abs(rows[0]["difference_s"] * 1000 - extra_ms) < 60000, "by how much: %s" % rows)
+        expect_equal(rows[0]["splits"], [], "behind it")
     text = f.cli("south", "usage", "--reconcile", LEASE, code=1).stdout
-    expect("%s, provider (north)" % LEASE in text and "not known" in text and
+    expect("%s, provider (north)" % LEASE in text and "no split differs" in text and
            "do not balance" in text, "in words: %s" % text)
     book("north", -extra_ms, PROVIDER)
     expect(reconcile("south")["balanced"], "the books are as they were")
@@ -283,8 +308,81 @@ def test_what_jobs_used_is_compared_with_the_providers_runs():
     text = f.cli("north", "usage", "--reconcile", LEASE, code=1).stdout
     expect("%s, consumer (south), used" % LEASE in text and "in the provider's" in text,
            "in words: %s" % text)
+    expect_equal(rows[0]["runs"], [], "behind it")
+    expect("no run differs" in rows[0]["reason"], "why: %s" % rows)
     book("north", -extra_ms, LENT, "used_ms")
     expect(reconcile("south")["balanced"], "the books are as they were")
+
+
+def test_a_run_that_differs_is_named():
+    """To the job, its times by both sites, and the second; also one that a site has not."""
+    longer_ms = 3 * 3600 * 1000 + 1234
+    f.stop("south")
+    attempt, job, start_ms, end_ms, used_ms = used("south", CONSUMER)[1][0]
+    f.start("south")
+    which = " WHERE attempt = %d" % attempt
+    change("south", booking(longer_ms, CONSUMER, "used_ms"),
+           ("UPDATE usage_run SET start_ms = start_ms - ?, used_ms = used_ms + ?" + which,
+            (longer_ms, longer_ms)))
+    for site in ("south", "north"):
+        rows = [row for row in reconcile(site, code=1)["differences"] if row["side"] == "lent"]
+        [run] = [run for row in rows for run in row["runs"]]
+        expect_equal((run["job"], run["run"], run["difference_s"], run["cause"]),
+                     (job, attempt, longer_ms / 1000, "unknown"), "the run")
+        for whose, from_ms, slot_ms in (("provider", start_ms, used_ms),
+                                        ("consumer", start_ms - longer_ms, used_ms + longer_ms)):
+            expect_equal(run[whose], {"from": instant(from_ms), "to": instant(end_ms),
+                                      "used_ms": slot_ms}, whose)
+    text = f.cli("south", "usage", "--reconcile", LEASE, code=1).stdout
+    expect("job <%s>, run %d; consumer: from %s to %s" %
+           (job, attempt, instant(start_ms - longer_ms), instant(end_ms)) in text and
+           "difference +10801.234" in text, "in words: %s" % text)
+    lines = csv.DictReader(io.StringIO(
+        f.cli("south", "usage", "--reconcile", "--csv", LEASE, code=1).stdout))
+    [cells] = [line for line in lines if line["run"]]
+    expect_equal((cells["lease"], cells["job"], cells["run"], cells["from"], cells["other_from"]),
+                 (LEASE, job, str(attempt), instant(start_ms - longer_ms), instant(start_ms)),
+                 "CSV")
+    change("south", booking(-longer_ms, CONSUMER, "used_ms"),
+           ("UPDATE usage_run SET start_ms = start_ms + ?, used_ms = used_ms - ?" + which,
+            (longer_ms, longer_ms)))
+    expect(reconcile("south")["balanced"], "the books are as they were")
+    change("north", booking(longer_ms, LENT, "used_ms"),
+           ("UPDATE usage_run SET attempt = attempt + 1000" + which,))
+
+    def named():
+        [row] = reconcile("south", code=1)["differences"]
+        return [(run["run"], run["consumer"] is None, run["provider"] is None)
+                for run in row["runs"]]
+    f.wait_for("both, whose ends are not on their way any more",
+               lambda: named() == [(attempt, False, True), (attempt + 1000, True, False)])
+    change("north", booking(-longer_ms, LENT, "used_ms"),
+           ("UPDATE usage_run SET attempt = attempt - 1000 WHERE attempt = %d" %
+            (attempt + 1000),))
+    expect(reconcile("south")["balanced"], "the books are as they were")
+
+
+def test_what_ended_while_a_site_was_away_comes_later():
+    """In the end both have booked the same milliseconds, of the same runs."""
+    go = os.path.join(f.dir, "go")
+    job = f.submit("south", "while ! test -e %s; do sleep 0.05; done" % go, "-q", "away")
+    f.wait_state("south", job, "RUN")
+    f.kill9("south")
+    open(go, "w").close()
+    f.wait_for("the end at north",
+               lambda: f.rows("north", "leases")[0]["consumer"]["used"] == 0)
+    f.start("south")
+    f.wait_state("south", job, "DONE")
+    f.stop("south")
+    f.stop("north")
+    ours, theirs = used("south", CONSUMER), used("north", LENT)
+    expect_equal(ours, theirs, "slot-milliseconds and runs of both")
+    expect(str(job) in [run[1] for run in ours[1]], "the job is among them: %s" % (ours,))
+    f.start("north")
+    f.start("south")
+    f.wait_for("south to answer again",
+               lambda: f.cli("south", "usage", "--reconcile", code=None).stdout)
+    expect(reconcile("south")["balanced"], "the books balance")
 
 
 def test_balances():
@@ -400,7 +498,9 @@ def setup():
 
 main(test_a_leased_job_over_a_crash, test_sums, test_errors,
      test_books_balance_and_a_changed_row_is_named,
-     test_what_jobs_used_is_compared_with_the_providers_runs, test_balances,
+     test_what_jobs_used_is_compared_with_the_providers_runs,
+                        test_a_run_that_differs_is_named,
+                        test_what_ended_while_a_site_was_away_comes_later, test_balances,
      test_a_report_of_the_month,
      test_a_trace_of_ended_jobs, test_over_http,
      test_over_http_without_a_site, test_over_http_a_site_that_does_not_answer,

@@ -292,7 +292,8 @@ int books_read_changes(struct books *books, const char *lease, int64_t from_ms,
         rc = books_load_splits(books, lease, from_ms, to_ms, &splits, err);
         for (int i = 0; i < splits.count && rc == 0; i++) {
             const struct books_split *split = &splits.items[i];
-            const struct books_change change = {split->start_ms, (int)split->provider,
+            const struct books_change change = {split->start_ms, (uint64_t)split->epoch,
+                                                (int)split->provider,
                                                 (int)split->consumer};
             fn(arg, &change);
         }

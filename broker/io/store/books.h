@@ -55,6 +55,7 @@ int books_read(struct books *books, const char *lease, int64_t from_ms, int64_t 
 /* A split, with when it begins; the first one may have begun before that time. */
 struct books_change {
     int64_t at_ms;
+    uint64_t epoch;
     int n_provider, n_consumer;
 };
 typedef void (*books_change_fn)(void *arg, const struct books_change *change);

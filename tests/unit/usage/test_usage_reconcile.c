@@ -71,20 +71,21 @@ static void test_a_slot_millisecond_counts_if_nothing_has_changed(void **state)
 }
 
 /* Each change is on the way for 10 s at most, with the slots of the side: those that it
- * has, or had in the hour before. */
+ * has, or had in the hour before. An hour that is over for that long is exact. */
 static void test_a_change_is_on_the_way(void **state)
 {
     (void)state;
     for (int late = 0; late < 2; late++) {
-        struct usage_reconcile *reconcile = two_slots(0);
-        usage_reconcile_broker(reconcile, USAGE_CONSUMER, 60 * H, 3 * 1800 * S, 1, 5);
-        usage_reconcile_site(reconcile, USAGE_CONSUMER, 60 * H,
-                             3 * 1800 * S - 5 * 10 * S - late);
-        check(reconcile, late, late ? "consumer 60+1 -50 unknown\n" : "");
-        reconcile = two_slots(0);
-        usage_reconcile_broker(reconcile, USAGE_CONSUMER, 72 * H, 0, 1, 0);
-        usage_reconcile_site(reconcile, USAGE_CONSUMER, 72 * H, 2 * 10 * S + late);
-        check(reconcile, 0, ""); /* the end of the period is one as well */
+        struct usage_reconcile *reconcile = usage_reconcile_new(72 * H - 1, 0);
+        usage_reconcile_site(reconcile, USAGE_CONSUMER, 70 * H, 2 * H);
+        usage_reconcile_broker(reconcile, USAGE_CONSUMER, 70 * H, 2 * H, 0, 2);
+        usage_reconcile_broker(reconcile, USAGE_CONSUMER, 71 * H, 0, 1, 0);
+        usage_reconcile_site(reconcile, USAGE_CONSUMER, 71 * H, 2 * 2 * 10 * S + late);
+        check(reconcile, late, late ? "consumer 71+1 40 unknown\n" : "");
+        reconcile = usage_reconcile_new(72 * H + 10 * S - late, 0);
+        usage_reconcile_broker(reconcile, USAGE_CONSUMER, 71 * H, 3 * 1800 * S, 1, 5);
+        usage_reconcile_site(reconcile, USAGE_CONSUMER, 71 * H, 3 * 1800 * S - S);
+        check(reconcile, !late, late ? "" : "consumer 71+1 -1 unknown\n");
     }
 }
 
@@ -143,16 +144,16 @@ static void test_causes(void **state)
 }
 
 /* A job of four slots that ran from hour 48 to 50 by both sites. By the consumer it
- * ended 30 s later than by the provider: of that, its slots may be on the way for 10 s.
- * A job of which the provider knows nothing is named to the slot-millisecond. */
+ * ended some seconds later than by the provider, or there is another job of which one
+ * of them knows nothing: each is named to the slot-millisecond. */
 static void test_what_jobs_used(void **state)
 {
     static const struct {
         int64_t late_ms, more_ms;
         const char *expected;
     } rows[] = {
-        {10 * S, 0, ""},
-        {30 * S, 0, "lent 50+1 120 unknown\n"},
+        {0, 0, ""},
+        {10 * S, 0, "lent 50+1 40 unknown\n"},
         {0, 1, "lent 55+1 0 unknown\n"},
         {0, 90 * S, "lent 55+1 90 unknown\n"},
         {0, -90 * S, "lent 55+1 -90 unknown\n"},
@@ -173,14 +174,23 @@ static void test_what_jobs_used(void **state)
     }
 }
 
-/* Whichever of the two was away. */
+static void keep(void *last, const struct usage_difference *difference)
+{
+    *(struct usage_difference *)last = *difference;
+}
+
+/* Whichever of the two was away; the latest absence is told. */
 static void test_what_jobs_used_while_a_site_was_away(void **state)
 {
     (void)state;
     for (int side = 0; side < USAGE_SIDES; side++) {
         struct usage_reconcile *reconcile = two_slots(0);
         usage_reconcile_used(reconcile, false, 50 * H, H, 1);
+        usage_reconcile_away(reconcile, (enum usage_side)side, 47 * H, 50 * H + 3);
         usage_reconcile_away(reconcile, (enum usage_side)side, 50 * H + 7, 50 * H + 9);
+        struct usage_difference last = {0};
+        assert_int_equal(usage_reconcile_each(reconcile, keep, &last), 0);
+        assert_true(last.away_from_ms == 50 * H + 7 && last.away_to_ms == 50 * H + 9);
         check(reconcile, 0, "lent 50+1 3600 away\n");
     }
 }
