@@ -103,6 +103,29 @@ static void write_split(struct fixture *fixture, int lease, int n_provider,
     must(books_write(fixture->books, &row, now_ms, &err), &err);
 }
 
+/* With its epoch, and when the provider's journal got it. */
+static void commit_told(struct fixture *fixture, int lease, int n_provider,
+                        int n_consumer, uint64_t epoch, int64_t split_ms,
+                        int64_t now_ms)
+{
+    struct err err = {0};
+    const struct host_split hosts[] = {
+        {.host = "n1", .provider = n_provider, .consumer = n_consumer}};
+    const struct row_lease row = {.id = name_of(lease),
+                                  .state = LEASE_ACTIVE,
+                                  .epoch = epoch,
+                                  .split_ms = split_ms,
+                                  .changed_ms = now_ms,
+                                  .hosts = hosts,
+                                  .n_hosts = 1};
+    must(store_begin(fixture->store, &err), &err);
+    books_begin(fixture->books);
+    must(books_write(fixture->books, &row, now_ms, &err), &err);
+    must(books_end(fixture->books, &err), &err);
+    must(store_commit(fixture->store, &err), &err);
+    books_committed(fixture->books);
+}
+
 static void commit_split(struct fixture *fixture, int lease, int n_provider,
                          int n_consumer, int64_t now_ms)
 {
@@ -319,6 +342,97 @@ static void test_clocks(void **state)
               7 * USAGE_HOUR_MS + 5 * (800 * USAGE_DAY_MS - USAGE_HOUR_MS));
 }
 
+/* A provider that was away tells later what it changed; no split begins before the one
+ * before it, nor much later than now. */
+static void test_a_split_counts_from_when_its_provider_has_it(void **state)
+{
+    struct fixture *fixture = *state;
+    const int64_t m = MINUTE_MS, now_ms = BEGIN_MS + 200 * m;
+    open_books(fixture, BIG);
+    commit_told(fixture, 0, 4, 0, 1, BEGIN_MS, BEGIN_MS + 10 * m);
+    commit_told(fixture, 0, 0, 4, 2, BEGIN_MS + 30 * m, BEGIN_MS + 90 * m);
+    check_sum(fixture, 0, now_ms, 4 * 30 * m, 4 * 170 * m);
+    commit_told(fixture, 0, 3, 1, 3, BEGIN_MS + 20 * m, BEGIN_MS + 95 * m);
+    check_sum(fixture, 0, now_ms, 4 * 30 * m + 3 * 170 * m, 170 * m);
+    open_books(fixture, BIG);
+    commit_told(fixture, 0, 2, 2, 4, BEGIN_MS + 110 * m, BEGIN_MS + 100 * m);
+    check_sum(fixture, 0, now_ms, 4 * 30 * m + 3 * 70 * m + 2 * 100 * m,
+              70 * m + 2 * 100 * m);
+    commit_told(fixture, 0, 0, 0, 4, BEGIN_MS + 110 * m, BEGIN_MS + 150 * m);
+    check_sum(fixture, 0, now_ms, 4 * 30 * m + 3 * 70 * m + 2 * 50 * m,
+              70 * m + 2 * 50 * m);
+}
+
+/* What is told of a time that is summed already begins where the sums end. */
+static void test_a_split_of_a_time_that_is_summed(void **state)
+{
+    struct fixture *fixture = *state;
+    const int64_t day = USAGE_DAY_MS, now_ms = BEGIN_MS + 40 * day;
+    open_books(fixture, BIG);
+    commit_told(fixture, 0, 1, 3, 1, BEGIN_MS, BEGIN_MS);
+    maintain(fixture, now_ms);
+    commit_told(fixture, 0, 4, 0, 2, BEGIN_MS + 5 * day, now_ms);
+    check_sum(fixture, 0, now_ms, 10 * day + 4 * 30 * day, 3 * 10 * day);
+    check_size(fixture);
+}
+
+/* The copy is of before the second split: what holds at the copy goes on until the
+ * provider tells what it has now, and since when. */
+static void test_a_store_that_is_restored_from_a_copy(void **state)
+{
+    struct fixture *fixture = *state;
+    char command[400];
+    open_books(fixture, BIG);
+    commit_told(fixture, 0, 4, 0, 1, BEGIN_MS, BEGIN_MS);
+    books_free(fixture->books);
+    store_close(fixture->store);
+    fixture->books = NULL;
+    fixture->store = NULL;
+    snprintf(command, sizeof(command), "cp %s %s.copy", fixture->path, fixture->path);
+    assert_int_equal(system(command), 0);
+    open_books(fixture, BIG);
+    commit_told(fixture, 0, 0, 4, 2, BEGIN_MS + USAGE_HOUR_MS,
+                BEGIN_MS + USAGE_HOUR_MS);
+    books_free(fixture->books);
+    store_close(fixture->store);
+    fixture->books = NULL;
+    fixture->store = NULL;
+    snprintf(command, sizeof(command), "rm -f %s-*; mv %s.copy %s", fixture->path,
+             fixture->path, fixture->path);
+    assert_int_equal(system(command), 0);
+    open_books(fixture, BIG);
+    check_sum(fixture, 0, BEGIN_MS + 3 * USAGE_HOUR_MS, 4 * 3 * USAGE_HOUR_MS, 0);
+    commit_told(fixture, 0, 0, 4, 2, BEGIN_MS + USAGE_HOUR_MS,
+                BEGIN_MS + 2 * USAGE_HOUR_MS);
+    check_sum(fixture, 0, BEGIN_MS + 3 * USAGE_HOUR_MS, 4 * USAGE_HOUR_MS,
+              4 * 2 * USAGE_HOUR_MS);
+}
+
+/* Two brokers have one database: the second one continues with what the first wrote. */
+static void test_a_standby_continues_the_books(void **state)
+{
+    struct fixture *fixture = *state;
+    struct fixture second = {.place = server.url};
+    if (!server.is_there) {
+        skip();
+    }
+    postgres_fixture_clear(&server);
+    fixture->place = server.url;
+    open_books(fixture, BIG);
+    commit_told(fixture, 0, 4, 0, 1, BEGIN_MS, BEGIN_MS);
+    books_free(fixture->books); /* it is killed */
+    store_close(fixture->store);
+    fixture->books = NULL;
+    fixture->store = NULL;
+    open_books(&second, BIG);
+    commit_told(&second, 0, 1, 3, 2, BEGIN_MS + 5 * MINUTE_MS,
+                BEGIN_MS + USAGE_HOUR_MS);
+    check_sum(&second, 0, BEGIN_MS + USAGE_HOUR_MS, (4 * 5 + 55) * MINUTE_MS,
+              3 * 55 * MINUTE_MS);
+    books_free(second.books);
+    store_close(second.store);
+}
+
 static void test_rows_are_kept_for_400_days(void **state)
 {
     struct fixture *fixture = *state;
@@ -411,6 +525,10 @@ int main(void)
         TEST(test_what_is_not_committed_is_not_booked),
         TEST(test_an_open_contract_is_booked_while_the_broker_is_away),
         TEST(test_clocks),
+        TEST(test_a_split_counts_from_when_its_provider_has_it),
+        TEST(test_a_split_of_a_time_that_is_summed),
+        TEST(test_a_store_that_is_restored_from_a_copy),
+        TEST(test_a_standby_continues_the_books),
         TEST(test_rows_are_kept_for_400_days),
         TEST(test_beyond_the_size_hours_become_days),
         TEST(test_a_copy_of_the_store_has_the_books),
