@@ -81,11 +81,13 @@ TOOLKIT_SRCS := $(call room,sys proto) $(SLURM_SRCS)
 RUN_SRCS := $(call room,host/kernel host/run_dir)
 GUARD_SRCS := $(call room,host/guard host/stdio)
 HOST_SRCS := $(call room,host/agent host/load)
+# What starts the slurmd of another site's cluster.
+SLURMD_SRCS := $(call room,host/slurmd)
 # sublet-lsf is the command line by other names: all of it but main().
 LSF_SRCS := $(sort $(wildcard cli/lsf/*.c))
 CLI_SRCS := $(filter-out $(LSF_SRCS),$(call room,cli))
 SHELL_SRCS := $(TOOLKIT_SRCS) $(BROKER_SRCS) $(SITE_SRCS) $(RUN_SRCS) $(GUARD_SRCS) \
-	$(HOST_SRCS) $(CLI_SRCS) $(LSF_SRCS)
+	$(HOST_SRCS) $(SLURMD_SRCS) $(CLI_SRCS) $(LSF_SRCS)
 
 UNIT_SRCS := $(sort $(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c tests/prop/prop_*.c))
 SLOW_SRCS := $(sort $(wildcard tests/sim/sim_*.c tests/io/test_*.c))
@@ -132,7 +134,7 @@ TOOLKIT := $(B)/libshell.a
 ROOMS := $(B)/librooms.a
 SUPPORT := $(B)/libtests.a
 
-ROOM_SRCS := $(BROKER_SRCS) $(SITE_SRCS) $(RUN_SRCS) $(HOST_SRCS) $(GUARD_SRCS)
+ROOM_SRCS := $(BROKER_SRCS) $(SITE_SRCS) $(RUN_SRCS) $(HOST_SRCS) $(GUARD_SRCS) $(SLURMD_SRCS)
 MAIN_SRCS := $(if $(ROOM_SRCS),$(shell grep -l '^int main\>' $(ROOM_SRCS)))
 
 PURE_OBJS := $(call obj,$(PURE_SRCS))
@@ -144,7 +146,7 @@ SUPPORT_OBJS := $(call obj,$(TEST_SUPPORT_SRCS))
 BIN := $(B)/bin
 PROGRAMS := $(if $(BROKER_SRCS),$(BIN)/sublet-broker) $(if $(SITE_SRCS),$(BIN)/sublet-site) \
 	$(if $(HOST_SRCS),$(BIN)/sublet-host) $(if $(GUARD_SRCS),$(BIN)/sublet-guard) \
-	$(if $(CLI_SRCS),$(BIN)/sublet) $(if $(LSF_SRCS),$(BIN)/sublet-lsf)
+	$(if $(SLURMD_SRCS),$(BIN)/sublet-slurmd) $(if $(CLI_SRCS),$(BIN)/sublet) $(if $(LSF_SRCS),$(BIN)/sublet-lsf)
 
 test_bins = $(patsubst %.c,$(1)/%,$(2))
 
@@ -168,6 +170,8 @@ $(BIN)/sublet-broker: $(call obj,$(BROKER_SRCS)) $(BROKER_SQL_OBJ) $(PAGE_OBJ) $
 $(BIN)/sublet-site: $(call obj,$(SITE_SRCS) $(RUN_SRCS) host/agent/start_file.c) $(SITE_SQL_OBJ) $(TOOLKIT) $(PURE) | $(BIN)
 	$(link)
 $(BIN)/sublet-host: $(call obj,$(HOST_SRCS) $(RUN_SRCS)) $(TOOLKIT) $(PURE) | $(BIN)
+	$(link)
+$(BIN)/sublet-slurmd: $(call obj,$(SLURMD_SRCS)) $(PURE) | $(BIN)
 	$(link)
 $(BIN)/sublet: $(call obj,$(CLI_SRCS)) $(TOOLKIT) $(PURE) | $(BIN)
 	$(link)

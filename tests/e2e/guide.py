@@ -11,7 +11,7 @@ import time
 
 from federation import LIMIT, ROOT, Failure, expect
 
-LISTS = re.compile(r"sublet (sites|leases|lease|jobs|hosts|events|doctor|exports|brokers)\b|curl ")
+LISTS = re.compile(r"sublet (sites|leases|lease|jobs|hosts|events|doctor|exports|brokers)\b|curl |sinfo |squeue ")
 
 
 class Step:

@@ -40,8 +40,11 @@ cp {here}/systemctl_stub.py {dir}/root/usr/local/sbin/journalctl
 mount --rbind /dev {dir}/root/dev
 mount --rbind /sys {dir}/root/sys
 mount -t tmpfs tmpfs {dir}/root/run
-exec unshare --net --uts --ipc --pid --fork --kill-child \\
-    --root={dir}/root --mount-proc sh -c 'hostname {name}; ip link set lo up; \\
+mkdir {dir}/root/.old
+cd {dir}/root
+pivot_root . .old  # not chroot, in which the kernel makes no user namespaces
+exec unshare --net --uts --ipc --pid --fork --kill-child --mount-proc sh -c 'umount -l /.old; \\
+    rmdir /.old; hostname {name}; ip link set lo up; \\
     mkdir -p /run/systemd/system; exec sleep infinity'
 """
 BOOTS = """

@@ -22,12 +22,13 @@ def log_of(unit):
 def read_unit(unit):
     """Keys of all sections; a list for each."""
     keys = {}
+    name, is_instance, instance = unit.partition("@")
     for place in PLACES:
-        path = "%s/%s.service" % (place, unit)
+        path = "%s/%s.service" % (place, name + is_instance)
         if os.path.exists(path):
             with open(path) as file:
                 for line in file:
-                    name, found, value = line.strip().partition("=")
+                    name, found, value = line.strip().replace("%i", instance).partition("=")
                     if found and not name.startswith(("#", ";")):
                         keys.setdefault(name, []).append(value)
             return keys
@@ -143,6 +144,15 @@ def control_postgresql(verb):
                for line in clusters.stdout.splitlines())
 
 
+def restart_slurmctld():
+    """Of a cluster that was started without systemd."""
+    subprocess.run(["scontrol", "shutdown", "slurmctld"], check=True)
+    running = ["pgrep", "--runstates", "RSD", "--exact", "slurmctld-wlm"]
+    while subprocess.run(running, stdout=subprocess.DEVNULL).returncode == 0:
+        time.sleep(0.1)
+    return subprocess.call(["slurmctld-wlm"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
 def main():
     words = [word for word in sys.argv[1:] if not word.startswith("-")]
     if os.path.basename(sys.argv[0]) == "journalctl":
@@ -153,6 +163,8 @@ def main():
     verb, units = (words[0] if words else ""), [w.removesuffix(".service") for w in words[1:]]
     if units == ["postgresql"]:
         return control_postgresql(verb)
+    if (verb, units) == ("restart", ["slurmctld"]):
+        return restart_slurmctld()
     verbs = {"start": start, "stop": stop, "restart": restart, "reload": reload, "kill": kill,
              "try-restart": lambda unit: restart(unit) if pid_of(unit) else 0,
              "is-active": lambda unit: 0 if pid_of(unit) else 3}

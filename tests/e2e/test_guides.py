@@ -94,6 +94,28 @@ def test_slurm():
         shutil.rmtree(files)
 
 
+def test_slurm_borrow():
+    needs("munged", "slurmctld-wlm", "slurmd-wlm", "sinfo", "sbatch")
+    files = stage()
+    shutil.copy(os.path.join(ROOT, "tests", "slurm", "cluster"), files + "/usr/local/sbin/cluster")
+    try:
+        with Machines("alpha", "beta", files=files) as machines:
+            guide.run(machines, "two-sites.md")
+            machines["beta"].run(  # a key that is a line of text
+                "mkdir -p /srv/slurm/munge /etc/munge && umask 077 && base64 -w 0 /dev/urandom | "
+                "head -c 900 >/srv/slurm/munge/key && echo >>/srv/slurm/munge/key && "
+                "ln -sf /srv/slurm/munge/key /etc/munge/munge.key")
+            machines["beta"].run(
+                "mkdir -p /etc/slurm && ln -sf /srv/slurm/etc/slurm.conf /etc/slurm && "
+                "ADDRESS=10.77.1.1 CLUSTER=south KEEPS_RUN=1 setsid cluster /srv/slurm "
+                "sleep infinity >/srv/cluster.log 2>&1 &")
+            machines["beta"].wait_for("the nodes", lambda: machines["beta"].run(
+                "sinfo -h -N -o '%N %T'", code=None).count("idle") == 3)
+            guide.run(machines, "slurm-borrow.md")
+    finally:
+        shutil.rmtree(files)
+
+
 def test_reading_guides():
     """What the tests above believe: a line that is not printed is noticed."""
     wanted = ["SITE  STATUS ...", "north ok ..."]
@@ -108,4 +130,5 @@ def test_reading_guides():
 
 
 main(test_reading_guides, test_tutorial, test_two_sites, test_from_lsf, test_many_hosts, test_standby, test_slurm,
+     test_slurm_borrow,
      at_once=2)

@@ -21,10 +21,12 @@ from machines import Machines, needs
 
 BUILT = os.path.join(ROOT, "build", "packages")
 DAEMONS = ("sublet-broker", "sublet-site", "sublet-host")
-PACKAGES = ("sublet", *DAEMONS, "sublet-lsf", "sublet-doc")
-INCLUDED = ["systemd", "systemd-sysv", "dbus", "iproute2", "procps", "python3", "curl"]
+PACKAGES = ("sublet", *DAEMONS, "sublet-slurmd", "sublet-lsf", "sublet-doc")
+INCLUDED = ["systemd", "systemd-sysv", "dbus", "iproute2", "procps", "python3", "curl",
+            "munge", "slurmctld", "slurmd", "slurm-client"]
 # The exposure that systemd may find, in tenths: jobs inherit what a site may not do.
-EXPOSURE = {"sublet-broker": 20, "sublet-site": 90, "sublet-host": 90}
+EXPOSURE = {"sublet-broker": 20, "sublet-site": 90, "sublet-host": 90,
+            "sublet-slurmd@south": 70}
 NAMES = ("find / -xdev -iname '*sublet*' -not -path '/proc/*' -not -path '/sys/*' "
          "-not -path '/root/*' -not -name '*systemctl-stub*' | sort")
 scratch = tempfile.mkdtemp(prefix="sublet-packages-")
@@ -67,7 +69,7 @@ def fresh_root():
         return root
     needs("mmdebstrap")
     depends = set()
-    for path in debs("sublet", *DAEMONS):
+    for path in debs("sublet", *DAEMONS, "sublet-slurmd"):
         for word in run("dpkg-deb", "-f", path, "Depends").split(","):
             name = word.split("|")[0].split()[0]
             if not name.startswith("sublet"):
@@ -108,7 +110,7 @@ def test_lintian():
 
 
 def test_contents():
-    for name in ("sublet", *DAEMONS):
+    for name in ("sublet", *DAEMONS, "sublet-slurmd"):
         listing = run("dpkg-deb", "-c", *debs(name))
         expect("./usr/bin/" + name in listing, listing)
         expect("./usr/share/man/man" in listing, name + " has a manual page")
@@ -128,12 +130,12 @@ def test_units():
     """As systemd judges them, in the fresh root with the packages' files."""
     root = os.path.join(scratch, "units")
     run("cp", "-rp", fresh_root(), root)
-    for path in debs("sublet", *DAEMONS):
+    for path in debs("sublet", *DAEMONS, "sublet-slurmd"):
         run("dpkg-deb", "-x", path, os.path.join(root, "x"))
     run("cp", "-rp", root + "/x/lib/.", root + "/lib/")
     run("cp", "-rp", root + "/x/usr/.", root + "/usr/")
     out = run("systemd-analyze", "verify", "--man=no", "--root=" + root,
-              *[name + ".service" for name in DAEMONS])
+              *[name + ".service" for name in EXPOSURE])
     expect("sublet" not in out, "systemd-analyze verify says:\n" + out)
     for name, most in EXPOSURE.items():
         run("systemd-analyze", "security", "--offline=true", "--root=" + root,
@@ -165,7 +167,7 @@ def rpm(root, *words):
 
 
 def live_from_rpms():
-    names = ("sublet", *DAEMONS)
+    names = ("sublet", *DAEMONS, "sublet-slurmd")
     root, files = os.path.join(scratch, "rpm"), os.path.join(scratch, "rpm-files")
     run("cp", "-rp", fresh_root(), root)
     rpm(root, "--nodeps", "-i", *rpms(*names))
@@ -314,6 +316,84 @@ def test_life():
         expect_equal(alpha.run("getent passwd sublet", code=None), "", "its account")
 
 
+SLURM_CONF = """ClusterName=south
+SlurmctldHost=alpha
+SlurmctldParameters=enable_configless
+SlurmUser=slurm
+StateSaveLocation=/var/lib/slurm/slurmctld
+SlurmdSpoolDir=/var/lib/slurm/slurmd
+SlurmctldPidFile=/run/slurmctld.pid
+SlurmdPidFile=/run/slurmd.pid
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+MpiDefault=none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+SlurmdParameters=config_overrides
+ReturnToService=2
+MaxNodeCount=4
+NodeSet=guests Feature=sublet
+PartitionName=borrowed Nodes=guests State=UP Default=YES
+"""
+ASK = ("setpriv --reuid %s --regid %s --clear-groups sublet-slurmd /run/sublet-slurmd-south/socket "
+       "-D -Z -N sublet7 --conf 'CPUs=1 Feature=sublet,north'")
+
+
+def start_cluster(alpha):
+    """slurmctld without nodes, whose configuration slurmd asks it for."""
+    alpha.write("/etc/slurm/slurm.conf", SLURM_CONF)
+    alpha.run("install -d -o slurm /var/lib/slurm/slurmctld && "
+              "(umask 077; head -c 1024 /dev/urandom >/etc/munge/munge.key) && "
+              "chown munge: /etc/munge/munge.key && systemctl restart munge && "
+              "systemctl restart slurmctld")
+    alpha.wait_for("slurmctld", lambda: "borrowed" in alpha.run("sinfo -h -o %R", code=None))
+
+
+def test_slurmd():
+    """The unit of sublet-slurmd under systemd: only the account that it names can ask; slurmd
+    joins its cluster without root, runs a job, and leaves nothing but its unit. Both clusters
+    of a lent host are stood in for by one, whose slurmd is not started."""
+    with machines("alpha") as made:
+        alpha = made["alpha"]
+        if "systemctl_stub" in alpha.run("cat $(command -v systemctl) | head -c 2000", code=None):
+            raise Skip("systemd does not boot here")
+        alpha.run("apt-get install -y ./sublet_*.deb ./sublet-slurmd_*.deb")
+        start_cluster(alpha)
+        alpha.run("systemctl start sublet-slurmd@south")
+        expect("inactive" in alpha.run("systemctl is-active sublet-slurmd@south", code=None),
+               "a cluster that is not configured")
+        alpha.run("useradd guest && useradd other && "
+                  "install -m 600 /etc/munge/munge.key /etc/sublet/keys/south.munge && "
+                  "sed -e 's/^ACCOUNT=.*/ACCOUNT=guest/' -e 's/CONTROLLER/alpha/' "
+                  "-e 's,^MUNGE_KEY=.*,MUNGE_KEY=/etc/sublet/keys/south.munge,' "
+                  "/etc/sublet/slurmd.env >/etc/sublet/slurmd-south.env")
+        # systemd-nspawn hides parts of /proc, which a machine does not.
+        alpha.run("for i in 1 2 3 4; do umount -l $(awk '$5 ~ \"^/proc/\" { print $5 }' "
+                  "/proc/self/mountinfo) 2>/dev/null; done; ! grep ' /proc/' /proc/self/mountinfo")
+        alpha.run("systemctl start sublet-slurmd@south")
+        expect("Permission denied" in alpha.run(ASK % ("other", "other"), code=1),
+               "another account cannot ask")
+        alpha.run("systemd-run --unit=guest -p KillSignal=SIGKILL " + ASK % ("guest", "guest"))
+        alpha.wait_for("the node", lambda: "sublet7 idle" in alpha.run(
+            "sinfo -h -N -o '%N %T'", code=None))
+        alpha.run("sbatch --chdir=/ --output=/dev/null --uid=other --wrap "
+                  "'id -un >/tmp/who; sleep 1000'")
+        alpha.wait_for("the job", lambda: " R " in alpha.run("squeue -h -o ' %t '", code=None))
+        inside = alpha.run("ps -U 200000,201001 -o comm --no-headers").split()
+        expect({"sublet-slurmd", "munged", "slurmd", "slurmstepd", "sleep"} <= set(inside),
+               "processes of the cluster, none of which is root: %s" % inside)
+        caps = alpha.run("grep CapEff /proc/$(systemctl show -P MainPID sublet-slurmd@south)/status")
+        expect_equal(int(caps.split()[1], 16), 1 << 0 | 1 << 6 | 1 << 7, "capabilities")
+        alpha.run("systemctl kill --signal=KILL guest")
+        alpha.wait_for("nothing of it to run", lambda: alpha.run(
+            "ps -U 200000,201001 --no-headers", code=None) == "")
+        expect("active" in alpha.run("systemctl is-active sublet-slurmd@south"), "the service")
+        alpha.run("systemctl stop sublet-slurmd@south")
+        alpha.run("apt-get purge -y sublet-slurmd")
+        expect_equal(alpha.run("ls -d /run/sublet-slurmd-* /etc/sublet 2>/dev/null", code=None),
+                     "", "files after purge")
+
+
 def setup():
     run("make", "deb", "REUSE=1")
 
@@ -326,7 +406,7 @@ def main_with_packages():
         return
     try:
         main(test_lintian, test_contents, test_units, test_rpm, test_uninstall,
-             test_container, test_guide, test_life, setup=setup)
+             test_container, test_guide, test_life, test_slurmd, setup=setup)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 

@@ -3,6 +3,7 @@
 
 A test calls `run_inside(FILE, PART)`, which starts the cluster and FILE again in it, with
 `--inside PART`. FILE ends by `main_inside(PARTS, TESTS)`."""
+import glob
 import os
 import shutil
 import signal
@@ -30,14 +31,44 @@ def run_inside(file, part, settings="", seconds=540, environment=None):
                           stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds)
     try:
         if done.returncode != 0:
-            logs = "".join("\n%s:\n%s" % (name, open(os.path.join(files, "log", name)).read()[-3000:])
-                           for name in sorted(os.listdir(files + "/log")))
+            logs = "".join("\n%s:\n%s" % (os.path.relpath(path, files), open(path).read()[-3000:])
+                           for path in sorted(glob.glob(files + "/**/log/*", recursive=True))
+                           if os.path.isfile(path))
             raise Failure("%s%s%s" % (done.stdout, done.stderr, logs))
         if os.environ.get("SHOW"):
             print(done.stdout)
         return done.stdout
     finally:
         shutil.rmtree(files)
+
+
+class Cluster:
+    """A further cluster beside the one that the test is in: in a mount namespace of its
+    own, where its munged is; its ports follow `port`."""
+
+    def __init__(self, name, directory, port, settings=""):
+        self.dir = os.path.join(directory, name)
+        os.makedirs(self.dir + "/log")
+        self.process = subprocess.Popen(
+            ["unshare", "--mount", os.path.join(HERE, "cluster"), self.dir, "sleep", "infinity"],
+            env={**os.environ, "CLUSTER": name, "PORT": str(port), "SETTINGS": settings,
+                 "KEEPS_RUN": ""}, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.conf = self.dir + "/etc/slurm.conf"
+        self.prefix = ["nsenter", "--mount=/proc/%d/ns/mnt" % self.process.pid, "env",
+                       "SLURM_CONF=" + self.conf]
+        deadline = time.monotonic() + LIMIT
+        while self.run("sinfo", "-h", "-o", "%T", code=None).stdout != "idle\n":
+            if time.monotonic() > deadline:
+                raise Failure("the nodes of %s: %s" % (name, self.run("sinfo", code=None)))
+            time.sleep(0.2)
+
+    def run(self, *words, code=0):
+        return run(*self.prefix, *words, code=code)
+
+    def restart_slurmctld(self, how):
+        """Ended by that signal: SIGTERM lets it save what it knows."""
+        end_slurmctld(self.dir, how)
+        self.run("slurmctld-wlm")
 
 
 def run(*words, code=0):
@@ -60,7 +91,8 @@ def is_running(pid):
 
 def kill_slurmctld():
     """Once it has saved what it knows now: it gives numbers of other jobs again."""
-    state = os.path.join(os.path.dirname(os.environ["SLURM_CONF"]), "..", "state", "job_state")
+    below = os.path.dirname(os.path.dirname(os.environ["SLURM_CONF"]))
+    state = os.path.join(below, "state", "job_state")
     now = time.time()
     job = run("sbatch", "--parsable", "--hold", "--output=/dev/null", "--chdir=/", "--wrap", "true")
     run("scancel", job.stdout.strip())  # there is something to save
@@ -68,9 +100,13 @@ def kill_slurmctld():
     while time.monotonic() < deadline and not (
             os.path.exists(state) and os.path.getmtime(state) >= now):
         time.sleep(0.2)
-    with open(os.path.join(os.path.dirname(os.environ["SLURM_CONF"]), "..", "slurmctld.pid")) as file:
+    end_slurmctld(below, signal.SIGKILL)
+
+
+def end_slurmctld(below, how):
+    with open(os.path.join(below, "slurmctld.pid")) as file:
         pid = int(file.read())
-    os.kill(pid, signal.SIGKILL)
+    os.kill(pid, how)
     deadline = time.monotonic() + LIMIT
     while is_running(pid) and time.monotonic() < deadline:
         time.sleep(0.05)

@@ -1,79 +1,31 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Borrowed hosts as nodes of the consumer's own Slurm cluster (tests/slurm/cluster): south
-has Slurm and borrows from north, whose host is in the same namespace. A slurmd of north's
-host is started by deploy/slurm/sublet-slurmd, for which this test stands in for systemd."""
+has Slurm and borrows from north, whose host is in the same namespace."""
 import os
 import signal
-import socket
-import subprocess
-import sys
-import threading
-import time
 
-from slurm_inside import HERE, LIMIT, main_inside, run, run_inside
+from slurm_inside import LIMIT, kill_slurmctld, main_inside, run, run_inside
+from slurm_service import Service, read
 
-from federation import NORTH, SOUTH, Federation, expect, expect_equal
+from federation import BIN, BROKER, NORTH, SOUTH, Federation, expect, expect_equal
 
 PARTITION = "borrowed"
+ACCOUNT = "games"  # of the guests, at north
 SETTINGS = """MaxNodeCount=16
 NodeSet=guests Feature=sublet
 PartitionName=%s Nodes=guests State=UP""" % PARTITION
-START = os.path.join(HERE, "..", "..", "deploy", "slurm", "sublet-slurmd")
-
-
-class Service:
-    """The socket of sublet-slurmd, as systemd has it with Accept=yes: a process for each
-    connection, and when that ends, everything that it has started."""
-
-    def __init__(self, path):
-        self.path = path
-        self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.listener.bind(path)
-        os.chmod(path, 0o666)
-        self.listener.listen()
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        while True:
-            connection, _ = self.listener.accept()
-            threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
-
-    def serve(self, connection):
-        with connection, open(self.path + ".log", "a") as log:
-            service = subprocess.Popen([START, "--service", "slurmd-wlm"], stdin=connection,
-                                       stderr=log)
-        service.wait()
-        for pid in sorted(steps(), key=lambda pid: comm(pid) != "slurmstepd\n"):
-            os.kill(pid, signal.SIGKILL)
-
-
-def comm(pid):
-    return read("/proc/%d/comm" % pid)
-
-
-def steps():
-    """Steps of Slurm's jobs, and their processes; all jobs of this test are on borrowed
-    nodes."""
-    found = []
-    for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
-        try:
-            with open("/proc/%d/environ" % pid, "rb") as file:
-                is_task = b"SLURM_JOB_ID=" in file.read()
-        except OSError:
-            continue
-        if is_task or comm(pid) == "slurmstepd\n":
-            found.append(pid)
-    return found
-
-
-def read(path):
-    """"" if there is no such file."""
-    try:
-        with open(path) as file:
-            return file.read()
-    except FileNotFoundError:
-        return ""
+POOL = """
+Begin Pool
+NAME = p
+CYCLE = 1s
+End Pool
+Begin PlanNode
+NAME  POOL  OWNED  GRACE  SITE
+/eng  p     0      70s    south
+/ops  p     4      0s     north
+End PlanNode
+"""
 
 
 # ---------------------------------------------------------------- what Slurm says
@@ -115,30 +67,55 @@ def below():
     return os.path.dirname(os.path.dirname(os.environ["SLURM_CONF"]))
 
 
-def start_federation(f, keys=""):
-    path = os.path.join(f.dir, "slurmd.sock")
-    Service(path)
+def start_federation(f, keys="", pool=""):
+    service = Service(os.path.join(f.dir, "slurmd.sock"), ACCOUNT, below() + "/munge/key",
+                      os.environ["SLURM_CONF"])
     south = SOUTH.replace("End Site", """SLURM_BORROW_PARTITION = %s
-SLURM_BORROW_SLURMD = %s %s
+SLURM_BORROW_SLURMD = %s/sublet-slurmd %s
 SLURM_BORROW_IDLE = 5s
 SLURM_INTERVAL = 1s
 %s
-End Site""" % (PARTITION, os.path.abspath(START), path, keys), 1)
+End Site""" % (PARTITION, os.path.abspath(BIN), service.path, keys), 1)
     south += "Begin Queue\nQUEUE_NAME = %s\nHOSTS = allremote\nEnd Queue\n" % PARTITION
+    north = (NORTH.replace("HOSTS_HERE = n1 n2", "HOSTS_HERE = n1")
+             .replace("n2 4 X86_64 EPYC (linux)\n", "").replace("PER_HOST = n1 n2", "PER_HOST = n1")
+             + "Begin UserMap\nLOCAL REMOTE DIRECTION\n%s root@south import\nEnd UserMap\n"
+             % ACCOUNT)
+    if pool:
+        north = north.replace("TYPE = shared\n", "").replace("([south, 1])", "([pool:p])")
     f.configure("south", south)
-    f.configure("north", NORTH.replace("HOSTS_HERE = n1 n2", "HOSTS_HERE = n1")
-                .replace("n2 4 X86_64 EPYC (linux)\n", "")
-                .replace("PER_HOST = n1 n2", "PER_HOST = n1"))
+    f.configure("north", north)
+    f.configure("broker", BROKER + pool)
     f.start("broker", "north", "south")
-    f.wait_for("the sites", lambda: f.lease() is not None)
+    f.wait_for("the sites", lambda: f.rows("south", "leases"))
+    return service
+
+
+def guest_is_home(f, service):
+    """No node, no guest, no process of theirs, and no slot that is in use."""
+    wait_for(f, "the idle node is given back", lambda: guests() == {})
+    f.wait_for("the guest ends", lambda: f.n_jobs("south", "RUN") == 0)
+    f.wait_for("north has its slots", lambda: all(
+        row["used"] == 0 for row in f.rows("north", "hosts") if "used" in row))
+    f.wait_for("processes end", lambda: service.processes() == {})
+
+
+def beat(f, name):
+    """A command that leaves a mark for as long as it runs."""
+    return "while :; do date +%%s%%N >>%s/%s; sleep 0.1; done" % (f.marks, name)
+
+
+def beats(f, name):
+    return [int(line) for line in read(os.path.join(f.marks, name)).split()]
 
 
 def inside_borrow():
     """A job of Slurm's users makes a guest, runs on it, and the guest goes home."""
     with Federation(below=below()) as f:
-        start_federation(f)
+        service = start_federation(f)
         expect_equal(guests(), {}, "nodes before")
-        first = submit("id -un >%s/who; sleep 3600" % f.marks, "-n1")
+        first = submit("id -un >%s/who; cat /proc/self/uid_map >%s/map; sleep 3600"
+                       % (f.marks, f.marks), "-n1")
         wait_for(f, "the job starts", lambda: state(first) == "R")
         wait_for(f, "its user", lambda: read(f.marks + "/who") == "daemon\n")
         (name, (_, features, _)), = guests().items()
@@ -147,6 +124,14 @@ def inside_borrow():
         expect_equal(features, "sublet,north", "its features")
         expect_equal(job["state"], "RUN", "the guest")
 
+        # Nobody there is an account of this host that matters.
+        wait_for(f, "the map", lambda: read(f.marks + "/map").split() == ["0", "200000", "65536"])
+        expect_equal(os.stat(f.marks + "/map").st_uid, 200001, "daemon, outside")
+        inside = service.processes()
+        expect("slurmd-wlm" in inside.values() and "munged" in inside.values(), inside)
+        for pid in inside:
+            expect(os.stat("/proc/%d" % pid).st_uid >= 200000, "%s is no root" % inside[pid])
+
         # What waits is demand; it ends with what waits.
         second = submit("sleep 3600", "-n3")
         f.wait_for("a guest waits", lambda: [row["slots"] for row in f.rows("south", "jobs")
@@ -154,40 +139,94 @@ def inside_borrow():
         run("scancel", second)
         f.wait_for("it waits no more", lambda: f.n_jobs("south", "PEND") == 0)
 
-        # slurmctld is killed and started: the job goes on.
+        # slurmctld is killed and started, and so is the site: the job goes on.
         time_of = lambda: squeue(["JobID", "StartTime"], "--jobs", first)[0][1]
         started = time_of()
         run("scontrol", "reconfigure")
+        kill_slurmctld()
         f.restart("south")
+        run("slurmctld-wlm")
         f.wait_for("the site is back", lambda: f.job("south", job["id"])["state"] == "RUN")
-        expect_equal((state(first), time_of()), ("R", started), "the job after a restart")
+        wait_for(f, "slurmctld is back", lambda: state(first) == "R" and list(guests()) == [name])
+        expect_equal(time_of(), started, "the job after a restart")
 
         run("scancel", first)
-        wait_for(f, "the idle node is given back", lambda: guests() == {})
-        f.wait_for("the guest ends", lambda: f.n_jobs("south", "RUN") == 0)
-        f.wait_for("north has its slot", lambda: all(
-            row["used"] == 0 for row in f.rows("north", "hosts") if "used" in row))
-        expect_equal(steps(), [], "processes that are left")
+        guest_is_home(f, service)
+
+
+def kill_guest(f, service, name):
+    f.cli("south", "kill", name[len("sublet"):])
+
+
+def kill_slurmd(f, service, name):
+    pid, = [pid for pid, comm in service.processes().items() if comm == "slurmd-wlm"]
+    os.kill(pid, signal.SIGKILL)
+
+
+def lose(f, service, end):
+    first = submit(beat(f, end.__name__), "-n1", "--requeue")
+    wait_for(f, "the job starts", lambda: state(first) == "R" and beats(f, end.__name__))
+    (name, _), = guests().items()
+    end(f, service, name)
+    wait_for(f, "the node is gone", lambda: name not in guests())
+    expect(state(first) == "PD", "the job waits: %s" % state(first))
+    f.wait_for("processes end", lambda: service.processes() == {})
+    before = beats(f, end.__name__)
+    # Slurm lets a requeued job wait for two minutes.
+    wait_for(f, "it runs again", lambda: state(first) == "R")
+    wait_for(f, "its marks", lambda: len(beats(f, end.__name__)) > len(before))
+    run("scancel", first)
+    guest_is_home(f, service)
 
 
 def inside_lost():
-    """A guest is killed: its job is requeued by Slurm and runs again on another guest; its
-    node is gone. Nothing of it is left on the host."""
+    """A guest is killed, or its slurmd: its job is requeued by Slurm and runs again on another
+    guest; its node is gone. Nothing of it is left on the host."""
     with Federation(below=below()) as f:
-        start_federation(f)
-        first = submit("echo x >>%s/runs; sleep 3600" % f.marks, "-n1", "--requeue")
-        wait_for(f, "the job starts", lambda: state(first) == "R")
+        service = start_federation(f)
+        lose(f, service, kill_guest)
+        lose(f, service, kill_slurmd)
+
+
+def inside_stopped():
+    """A guest that is suspended takes no CPU: what its slurmd runs stands still, and goes
+    on with it."""
+    with Federation(below=below()) as f:
+        service = start_federation(f)
+        first = submit(beat(f, "beat"), "-n1")
+        wait_for(f, "the job beats", lambda: beats(f, "beat"))
         (name, _), = guests().items()
-        run(os.path.join(os.environ["SUBLET_BIN"], "sublet"), "--socket",
-            os.path.join(f.dir, "south", "sublet.sock"), "kill", name[len("sublet"):])
-        wait_for(f, "the node is gone", lambda: name not in guests())
-        expect(state(first) == "PD", "the job waits: %s" % state(first))
-        expect_equal(steps(), [], "processes that are left")
-        # Slurm lets a requeued job wait for two minutes.
-        wait_for(f, "it runs again", lambda: state(first) == "R" and
-                 read(f.marks + "/runs") == "x\nx\n")
+        f.cli("south", "stop", name[len("sublet"):])
+        states = lambda: {read("/proc/%d/stat" % pid).rpartition(")")[2].split()[0]
+                          for pid, comm in service.processes().items() if comm != "sublet-slurmd"}
+        f.wait_for("all stand still", lambda: states() <= {"T", "Z"})
+        before = len(beats(f, "beat"))
+        f.cli("south", "resume", name[len("sublet"):])
+        wait_for(f, "the job goes on", lambda: len(beats(f, "beat")) > before)
         run("scancel", first)
-        wait_for(f, "the idle node is given back", lambda: guests() == {})
+        guest_is_home(f, service)
+
+
+def inside_recall():
+    """North wants its slots back, in 70 s: the node is drained, its job is requeued a minute
+    before the deadline, and the guest ends before it is ended by north. Meanwhile north's own
+    job waits, and no CPU is used by both."""
+    with Federation(below=below()) as f:
+        service = start_federation(f, pool=POOL)
+        first = submit(beat(f, "guest"), "-n4", "--requeue")
+        wait_for(f, "the job starts", lambda: state(first) == "R" and beats(f, "guest"))
+        (name, _), = guests().items()
+        own = f.submit("north", beat(f, "own"), "-n", "4")
+        wait_for(f, "the node is drained", lambda: "drain" in guests().get(name, ("drain",))[0])
+        wait_for(f, "the job is requeued", lambda: state(first) == "PD")
+        f.wait_state("north", own, "RUN")
+        f.wait_for("its marks", lambda: beats(f, "own"))
+        f.wait_for("processes end", lambda: service.processes() == {})
+        expect(max(beats(f, "guest")) < min(beats(f, "own")), "no CPU is used by two")
+        guest, = [row for row in f.rows("south", "jobs", "-a") if "sublet%s" % row["id"] == name]
+        expect("recall" not in guest["reason"], "south has ended it: %s" % guest["reason"])
+        wait_for(f, "the node is gone", lambda: guests() == {})
+        run("scancel", first)
 
 
 # ---------------------------------------------------------------- tests
@@ -200,4 +239,13 @@ def test_lost():
     run_inside(__file__, "lost", settings=SETTINGS)
 
 
-main_inside({"borrow": inside_borrow, "lost": inside_lost}, [test_borrow, test_lost])
+def test_stopped():
+    run_inside(__file__, "stopped", settings=SETTINGS)
+
+
+def test_recall():
+    run_inside(__file__, "recall", settings=SETTINGS)
+
+
+main_inside({"borrow": inside_borrow, "lost": inside_lost, "stopped": inside_stopped,
+             "recall": inside_recall}, [test_borrow, test_lost, test_stopped, test_recall])
