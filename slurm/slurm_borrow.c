@@ -12,10 +12,11 @@ enum { BEGIN_MS = 180000 };
 
 enum stage { WAITING, READING_NODES, READING_JOBS, ORDERING };
 
-/* Since when the node of a guest is idle. */
-struct idle {
+/* What the last plan saw of a guest. */
+struct memory {
     uint64_t job;
-    int64_t since_ms;
+    bool is_ended; /* by that plan, or before */
+    struct slurm_guest_seen seen;
 };
 
 struct slurm_borrow {
@@ -30,8 +31,11 @@ struct slurm_borrow {
     struct slurm_nodes nodes;
     struct slurm_guest_plan plan;
     int next_order;
-    struct idle *idles;
-    int n_idles;
+    struct memory *memories;
+    int n_memories;
+    int n_submitted;   /* by the last plan */
+    int n_fruitless;   /* times that guests had ended without a node, in a row */
+    int64_t submit_ms; /* none is submitted before */
 };
 
 struct slurm_borrow *slurm_borrow_new(const struct slurm_borrow_config *config,
@@ -50,7 +54,7 @@ void slurm_borrow_free(struct slurm_borrow *borrow)
 {
     if (borrow != NULL) {
         arena_release(&borrow->arena);
-        free(borrow->idles);
+        free(borrow->memories);
         free(borrow);
     }
 }
@@ -90,26 +94,98 @@ static void next_order(struct slurm_borrow *borrow, int64_t now_ms)
 
 /* ---------------------------------------------------------------- the plan */
 
-static void recall_idles(const struct slurm_borrow *borrow, struct slurm_guest *guests,
-                         int n_guests)
+static void remember(const struct slurm_borrow *borrow, struct slurm_guest *guests,
+                     int n_guests)
 {
     for (int i = 0; i < n_guests; i++) {
-        for (int k = 0; k < borrow->n_idles; k++) {
-            if (borrow->idles[k].job == guests[i].job) {
-                guests[i].idle_since_ms = borrow->idles[k].since_ms;
+        for (int k = 0; k < borrow->n_memories; k++) {
+            if (borrow->memories[k].job == guests[i].job) {
+                guests[i].seen = borrow->memories[k].seen;
             }
         }
     }
 }
 
-static void store_idles(struct slurm_borrow *borrow, const struct slurm_guest *guests,
-                        int n_guests)
+static bool plan_ends(const struct slurm_borrow *borrow, uint64_t job)
 {
-    borrow->idles =
-        mem_grow(borrow->idles, (size_t)n_guests + 1, sizeof(*borrow->idles));
-    borrow->n_idles = n_guests;
+    for (int i = 0; i < borrow->plan.n_ends; i++) {
+        if (borrow->plan.ends[i] == job) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void store_memories(struct slurm_borrow *borrow,
+                           const struct slurm_guest *guests, int n_guests)
+{
+    borrow->memories =
+        mem_grow(borrow->memories, (size_t)n_guests + 1, sizeof(*borrow->memories));
+    borrow->n_memories = n_guests;
     for (int i = 0; i < n_guests; i++) {
-        borrow->idles[i] = (struct idle){guests[i].job, borrow->plan.idle_since_ms[i]};
+        borrow->memories[i] = (struct memory){
+            guests[i].job, guests[i].is_ending || plan_ends(borrow, guests[i].job),
+            borrow->plan.seen[i]};
+    }
+}
+
+/* ---------------------------------------------------------------- fruitless guests */
+
+static bool is_there(const struct slurm_guest *guests, int n_guests, uint64_t job)
+{
+    for (int i = 0; i < n_guests; i++) {
+        if (guests[i].job == job) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Guests that have ended since the last plan, not by its order, and without a node. Of
+ * those that it has submitted, and that were never seen, only the number is known. */
+static int count_fruitless(const struct slurm_borrow *borrow,
+                           const struct slurm_guest *guests, int n_guests)
+{
+    int n_gone = 0, n_old = 0;
+    for (int i = 0; i < borrow->n_memories; i++) {
+        const struct memory *memory = &borrow->memories[i];
+        bool is_gone = !is_there(guests, n_guests, memory->job);
+        n_gone += is_gone && !memory->is_ended && !memory->seen.has_node;
+        n_old += !is_gone;
+    }
+    int n_missing = borrow->n_submitted - (n_guests - n_old);
+    return n_gone + (n_missing > 0 ? n_missing : 0);
+}
+
+static bool has_node(const struct slurm_borrow *borrow, int n_guests)
+{
+    for (int i = 0; i < n_guests; i++) {
+        if (borrow->plan.seen[i].has_node) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void judge_fruitless(struct slurm_borrow *borrow, int n_ended, int n_guests,
+                            int64_t now_ms)
+{
+    int64_t cycle_ms = borrow->config.cycle_ms;
+    if (n_ended > 0) {
+        borrow->n_fruitless++;
+        borrow->submit_ms =
+            now_ms + resend_wait_ms(
+                         (struct resend_waits){cycle_ms, cycle_ms * SLURM_BORROW_WAITS},
+                         borrow->n_fruitless);
+        borrow->io.log(
+            borrow->io.arg, LOG_LEVEL_WARNING,
+            arena_printf(&borrow->arena,
+                         "slurm: %d guests have ended without a node; `sublet "
+                         "jobs -a -l` and the log of sublet-slurmd on their "
+                         "hosts say why",
+                         n_ended));
+    } else if (has_node(borrow, n_guests)) {
+        borrow->n_fruitless = 0;
     }
 }
 
@@ -127,15 +203,18 @@ static void make_plan(struct slurm_borrow *borrow, const struct slurm_guest_jobs
                                                 borrow->io.host_max(borrow->io.arg)};
     struct slurm_guest *guests;
     int n_guests = borrow->io.list(borrow->io.arg, &borrow->arena, &guests);
-    recall_idles(borrow, guests, n_guests);
+    int n_ended = count_fruitless(borrow, guests, n_guests);
+    remember(borrow, guests, n_guests);
     slurm_guest_plan(&borrow->arena, &terms, guests, n_guests, &borrow->nodes, jobs,
                      &borrow->plan);
-    store_idles(borrow, guests, n_guests);
+    store_memories(borrow, guests, n_guests);
+    judge_fruitless(borrow, n_ended, n_guests, now_ms);
+    borrow->n_submitted = now_ms < borrow->submit_ms ? 0 : borrow->plan.n_submits;
     borrow->next_order = 0;
     for (int i = 0; i < borrow->plan.n_ends; i++) {
         borrow->io.end(borrow->io.arg, borrow->plan.ends[i]);
     }
-    for (int i = 0; i < borrow->plan.n_submits; i++) {
+    for (int i = 0; i < borrow->n_submitted; i++) {
         borrow->io.submit(borrow->io.arg, borrow->plan.submits[i]);
     }
 }
@@ -147,7 +226,7 @@ static int take_answer(struct slurm_borrow *borrow, const char *text, int64_t no
 {
     struct slurm_guest_jobs jobs;
     if (borrow->stage == READING_NODES) {
-        int rc = slurm_node_read(&borrow->arena, text, &borrow->nodes, err);
+        int rc = slurm_node_read_all(&borrow->arena, text, &borrow->nodes, err);
         if (rc < 0) {
             return err_prefix(err, "sinfo");
         }

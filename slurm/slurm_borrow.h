@@ -5,7 +5,8 @@
  * A cycle asks by one sinfo and one squeue, submits and ends guests, and carries out
  * the orders that follow, one command at a time. The next cycle begins after
  * `cycle_ms`, give or take a tenth. After one that failed the wait doubles, up to
- * SLURM_BORROW_WAITS cycles. While slurmctld does not answer, guests stay as they are.
+ * SLURM_BORROW_WAITS cycles. So does the wait until guests are submitted again, if some
+ * have ended without a node. While slurmctld does not answer, guests stay as they are.
  *
  * Units: milliseconds. Ownership: the texts of the config are borrowed. Errors: a
  * command that fails is logged, and what it was for is planned again with the next
@@ -29,8 +30,8 @@ struct slurm_borrow_io {
     void *arg;
     /* Begins the command, ended by NULL; slurm_borrow_done() says how it ended. */
     void (*command)(void *arg, const char *const *words);
-    /* The guests that have not ended, in the arena; returns how many. idle_since_ms is
-     * the machine's own. */
+    /* The guests that have not ended, in the arena; returns how many. What was
+     * seen of their nodes is the machine's own. */
     int (*list)(void *arg, struct arena *arena, struct slurm_guest **guests);
     /* The slots of the largest borrowed host; 0: not known. */
     int (*host_max)(void *arg);

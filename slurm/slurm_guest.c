@@ -14,10 +14,7 @@
 #include "base/bounds.h"
 #include "base/conf/conf.h"
 #include "slurm/slurm_hostlist.h"
-#include "slurm/slurm_reservation.h"
 #include "slurm/slurm_row.h"
-
-static const char name_head[] = "sublet";
 
 /* ---------------------------------------------------------------- jobs */
 
@@ -148,28 +145,14 @@ struct planner {
     const char *const **orders;
     int *submits;
     uint64_t *ends;
-    int64_t *idle_since_ms;
+    struct slurm_guest_seen *seen;
     struct slurm_guest_plan *plan;
 };
-
-/* The job of the guest whose node that is; 0: it is no node of a guest. */
-static uint64_t guest_of(const struct slurm_node *node)
-{
-    int64_t job;
-    size_t length = sizeof(name_head) - 1;
-    if (strncmp(node->name, name_head, length) != 0 ||
-        conf_parse_int(node->name + length, 1, INT64_MAX, &job, NULL) != 0 ||
-        strstr(node->state, "dynamic") == NULL ||
-        !slurm_reservation_has_word(node->features, name_head, length)) {
-        return 0;
-    }
-    return (uint64_t)job;
-}
 
 static const struct slurm_node *find_node(const struct planner *planner, uint64_t job)
 {
     for (int i = 0; i < planner->nodes->count; i++) {
-        if (guest_of(&planner->nodes->items[i]) == job) {
+        if (slurm_node_guest(&planner->nodes->items[i]) == job) {
             return &planner->nodes->items[i];
         }
     }
@@ -211,7 +194,8 @@ static struct place read_guest(const struct planner *planner,
     struct place place = {.guest = guest, .taken_by = -1};
     place.node = guest->has_begun ? find_node(planner, guest->job) : NULL;
     place.is_leaving =
-        guest->is_ending || guest->recall_ms != 0 ||
+        guest->is_ending || guest->recall_ms != 0 || guest->is_drained ||
+        (place.node == NULL && guest->seen.has_node) ||
         (guest->has_begun && terms->now_ms - guest->begun_ms >= terms->stay_ms);
     if (place.node != NULL) {
         place.is_used = has_job(planner, place.node);
@@ -349,9 +333,10 @@ static const char *drain_reason(const struct planner *planner,
     const struct slurm_guest *guest = place->guest;
     int64_t now_ms = planner->terms->now_ms;
     return guest->recall_ms != 0 ? "its slots are recalled"
+           : guest->is_drained   ? "its lease is drained"
            : place->is_leaving   ? "its stay is over"
-           : !place->is_used && !place->is_needed && guest->idle_since_ms != 0 &&
-                   now_ms - guest->idle_since_ms >= planner->terms->idle_ms
+           : !place->is_used && !place->is_needed && guest->seen.idle_since_ms != 0 &&
+                   now_ms - guest->seen.idle_since_ms >= planner->terms->idle_ms
                ? "it is idle"
                : NULL;
 }
@@ -377,9 +362,11 @@ static void plan_guest(struct planner *planner, int index)
     const struct slurm_guest *guest = place->guest;
     int64_t now_ms = planner->terms->now_ms;
     bool is_idle = place->node != NULL && !place->is_used;
-    planner->idle_since_ms[index] = !is_idle                    ? 0
-                                    : guest->idle_since_ms != 0 ? guest->idle_since_ms
-                                                                : now_ms;
+    planner->seen[index].has_node = place->node != NULL;
+    planner->seen[index].idle_since_ms = !is_idle ? 0
+                                         : guest->seen.idle_since_ms != 0
+                                             ? guest->seen.idle_since_ms
+                                             : now_ms;
     if (place->node != NULL) {
         plan_node(planner, place);
     } else if (guest->has_begun) {
@@ -397,7 +384,7 @@ static void plan_guest(struct planner *planner, int index)
  */
 static void plan_orphan(struct planner *planner, const struct slurm_node *node)
 {
-    uint64_t job = guest_of(node);
+    uint64_t job = slurm_node_guest(node);
     for (int i = 0; i < planner->n_places; i++) {
         if (planner->places[i].guest->job == job) {
             return;
@@ -426,7 +413,7 @@ static void prepare(struct planner *planner, const struct slurm_guest *guests,
                     sizeof(*planner->orders));
     planner->submits = arena_alloc(arena, (size_t)planner->terms->max + 1, sizeof(int));
     planner->ends = arena_alloc(arena, (size_t)n_guests + 1, sizeof(uint64_t));
-    planner->idle_since_ms = arena_alloc(arena, (size_t)n_guests + 1, sizeof(int64_t));
+    planner->seen = arena_alloc(arena, (size_t)n_guests + 1, sizeof(*planner->seen));
     planner->places = arena_alloc(arena, (size_t)n_guests + 1, sizeof(struct place));
     for (int i = 0; i < n_guests; i++) {
         planner->places[planner->n_places++] = read_guest(planner, &guests[i]);
@@ -453,13 +440,14 @@ void slurm_guest_plan(struct arena *arena, const struct slurm_guest_terms *terms
     plan->orders = planner.orders;
     plan->submits = planner.submits;
     plan->ends = planner.ends;
-    plan->idle_since_ms = planner.idle_since_ms;
+    plan->seen = planner.seen;
 }
 
 const char *slurm_guest_command(struct arena *arena, const char *slurmd)
 {
     return arena_printf(arena,
-                        "exec %s -D -Z -N \"%s$LSB_JOBID\" --conf "
-                        "\"CPUs=$LSB_DJOB_NUMPROC Feature=%s,${SUBLET_LEASE%%%%/*}\"",
-                        slurmd, name_head, name_head);
+                        "exec %s -D -Z -N \"sublet$LSB_JOBID\" --conf "
+                        "\"CPUs=$LSB_DJOB_NUMPROC "
+                        "Feature=sublet,${SUBLET_LEASE%%%%/*}\"",
+                        slurmd);
 }

@@ -11,11 +11,13 @@
  * not needed any more is ended. So the guests that wait are what the site demands of
  * others.
  *
- * A guest leaves if its slots are recalled, if it has stayed for `stay_ms`, or if its
- * node has been idle for `idle_ms` and no job that waits fits it: its node is drained,
- * and once it is idle the guest is ended. So no job can start in between. What runs on
+ * A guest leaves if its slots are recalled, if its lease is drained, if it has stayed
+ * for `stay_ms`, or if its node has been idle for `idle_ms` and no job that waits fits
+ * it: its node is drained, and once it is idle the guest is ended. So no job can start
+ * in between. What runs on
  * a node whose slots are taken in `notice_ms` is requeued by Slurm. A node whose guest
- * has ended is set down, so that its jobs are requeued, and deleted.
+ * has ended is set down, so that its jobs are requeued, and deleted. A guest whose node
+ * slurmctld does not know any more is ended: what it runs is on nobody's books.
  *
  * Only dynamic nodes with the feature and such a name are ordered anything.
  *
@@ -33,15 +35,22 @@
 #include "base/err.h"
 #include "slurm/slurm_node.h"
 
+/* What a plan saw of the node of a guest, for the next one. */
+struct slurm_guest_seen {
+    bool has_node;         /* slurmctld knew it */
+    int64_t idle_since_ms; /* 0: it was not idle */
+};
+
 struct slurm_guest {
     uint64_t job;
     int n_slots; /* that it has; while it waits, that it needs */
     bool has_host;
     bool has_begun;
-    bool is_ending;        /* it was told to end */
-    int64_t begun_ms;      /* 0: it has not begun */
-    int64_t recall_ms;     /* its slots are taken then; 0: they are not recalled */
-    int64_t idle_since_ms; /* of its node, as the last plan says; 0: it is not idle */
+    bool is_ending;    /* it was told to end */
+    bool is_drained;   /* its lease is: nothing else may start there */
+    int64_t begun_ms;  /* 0: it has not begun */
+    int64_t recall_ms; /* its slots are taken then; 0: they are not recalled */
+    struct slurm_guest_seen seen; /* by the last plan */
 };
 
 /* A job of the partition's users that waits or runs. */
@@ -82,7 +91,7 @@ struct slurm_guest_plan {
     int n_submits;
     const uint64_t *ends; /* guests to end */
     int n_ends;
-    const int64_t *idle_since_ms; /* of each guest, for the next plan */
+    const struct slurm_guest_seen *seen; /* of each guest, for the next plan */
 };
 
 void slurm_guest_plan(struct arena *arena, const struct slurm_guest_terms *terms,

@@ -8,6 +8,7 @@
 
 #include "base/bounds.h"
 #include "base/conf/conf.h"
+#include "slurm/slurm_reservation.h"
 #include "slurm/slurm_row.h"
 
 enum {
@@ -203,8 +204,8 @@ static int merge_lines(struct arena *arena, const struct line *lines, int n_line
     return 0;
 }
 
-int slurm_node_read(struct arena *arena, const char *text, struct slurm_nodes *nodes,
-                    struct err *err)
+int slurm_node_read_all(struct arena *arena, const char *text,
+                        struct slurm_nodes *nodes, struct err *err)
 {
     struct line *lines = NULL;
     int n_lines = 0;
@@ -214,6 +215,38 @@ int slurm_node_read(struct arena *arena, const char *text, struct slurm_nodes *n
     }
     qsort(lines, (size_t)n_lines, sizeof(*lines), compare_lines);
     return merge_lines(arena, lines, n_lines, nodes, err);
+}
+
+int slurm_node_read(struct arena *arena, const char *text, struct slurm_nodes *nodes,
+                    struct err *err)
+{
+    struct slurm_nodes all;
+    int rc = slurm_node_read_all(arena, text, &all, err);
+    if (rc < 0) {
+        return rc;
+    }
+    int count = 0;
+    for (int i = 0; i < all.count; i++) {
+        if (slurm_node_guest(&all.items[i]) == 0) {
+            all.items[count++] = all.items[i];
+        }
+    }
+    *nodes = (struct slurm_nodes){all.items, count};
+    return 0;
+}
+
+uint64_t slurm_node_guest(const struct slurm_node *node)
+{
+    static const char head[] = "sublet";
+    size_t length = sizeof(head) - 1;
+    int64_t job;
+    if (strncmp(node->name, head, length) != 0 ||
+        conf_parse_int(node->name + length, 1, INT64_MAX, &job, NULL) != 0 ||
+        strstr(node->state, "dynamic") == NULL ||
+        !slurm_reservation_has_word(node->features, head, length)) {
+        return 0;
+    }
+    return (uint64_t)job;
 }
 
 const char *slurm_node_obstacle(struct arena *arena, const struct slurm_node *node)

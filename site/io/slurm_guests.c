@@ -70,6 +70,13 @@ static bool is_guest(const struct slurm_guests *guests, const struct site_job *j
            job->state != JOB_DONE && job->state != JOB_EXIT;
 }
 
+static bool is_drained(const struct slurm_guests *guests, const char *lease)
+{
+    struct msg_contract contract;
+    return consumer_find_contract(site_consumer(guests->site), lease, &contract) &&
+           (contract.state == LEASE_DRAINING || contract.state == LEASE_ENDED);
+}
+
 static int list(void *arg, struct arena *arena, struct slurm_guest **items)
 {
     const struct slurm_guests *guests = arg;
@@ -79,13 +86,15 @@ static int list(void *arg, struct arena *arena, struct slurm_guest **items)
         struct site_job job;
         site_job_at(guests->site, i, &job);
         if (is_guest(guests, &job)) {
-            (*items)[count++] = (struct slurm_guest){.job = job.id,
-                                                     .n_slots = job.n_slots,
-                                                     .has_host = job.attempt != 0,
-                                                     .has_begun = job.start_ms != 0,
-                                                     .is_ending = job.is_killed,
-                                                     .begun_ms = job.start_ms,
-                                                     .recall_ms = job.recall_ms};
+            (*items)[count++] =
+                (struct slurm_guest){.job = job.id,
+                                     .n_slots = job.n_slots,
+                                     .has_host = job.attempt != 0,
+                                     .has_begun = job.start_ms != 0,
+                                     .is_ending = job.is_killed,
+                                     .is_drained = is_drained(guests, job.lease),
+                                     .begun_ms = job.start_ms,
+                                     .recall_ms = job.recall_ms};
         }
     }
     return count;

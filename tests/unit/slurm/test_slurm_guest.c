@@ -153,6 +153,8 @@ struct setting {
     int need, n_nodes; /* CPUs of the job that waits; 0: none */
     const char *plan;
     int host_max;
+    bool is_drained; /* its lease */
+    bool had_node;   /* the last plan saw it */
 };
 
 #define NODE "update NodeName=sublet7 "
@@ -178,6 +180,10 @@ static const struct setting settings[] = {
      "+1 "},
     {"a node on its way is waited for", NULL, 0, 60000, 0, 0, 0, 4, 1, ""},
     {"a slurmd that never registered", NULL, 0, 180000, 0, 0, 0, 0, 1, "-7 "},
+    {"slurmctld has forgotten its node", NULL, 0, 60000, 0, 0, 0, 4, 1, "+4 -7 ", 0,
+     false, true},
+    {"its node is there as before", "mixed+dynamic_norm", 1, 60000, 0, 0, 0, 0, 1, "",
+     0, false, true},
     {"idle, but not for long", "idle+dynamic_norm", 0, 900000, IDLE_MS - 1, 0, 0, 0, 1,
      ""},
     {"idle for long", "idle+dynamic_norm", 0, 900000, IDLE_MS, 0, 0, 0, 1,
@@ -203,6 +209,14 @@ static const struct setting settings[] = {
     {"recalled before it registered", NULL, 0, 60000, 0, 3600000, 0, 0, 1, "-7 "},
     {"what is recalled has no room for others", "idle+dynamic_norm", 0, 60000, 0,
      3600000, 0, 2, 1, DRAIN("its slots are recalled") "+2 "},
+    {"its lease is drained", "mixed+dynamic_norm", 1, 60000, 0, 0, 0, 0, 1,
+     DRAIN("its lease is drained"), 0, true},
+    {"its lease is drained, which is no recall", "mixed+drain+dynamic_norm", 1, 60000,
+     0, 0, 0, 0, 1, "", 0, true},
+    {"its lease is drained, and the node is idle", "idle+drain+dynamic_norm", 0, 60000,
+     0, 0, 0, 0, 1, "-7 ", 0, true},
+    {"a drained lease has no room for others", "idle+dynamic_norm", 0, 60000, 0, 0, 0,
+     2, 1, DRAIN("its lease is drained") "+2 ", 0, true},
     {"a node that is down has no room", "down+dynamic_norm", 0, 60000, 0, 0, 0, 2, 1,
      "+2 "},
     {"nor one that does not respond", "idle+dynamic_norm+not_responding", 0, 60000, 0,
@@ -229,9 +243,10 @@ static void make_plan(struct arena *arena, const struct setting *setting,
             .has_host = true,
             .has_begun = true,
             .begun_ms = NOW_MS - setting->begun_before_ms,
+            .is_drained = setting->is_drained,
             .recall_ms = setting->recall_in_ms > 0 ? NOW_MS + setting->recall_in_ms : 0,
-            .idle_since_ms =
-                setting->idle_for_ms > 0 ? NOW_MS - setting->idle_for_ms : 0};
+            .seen = {setting->had_node,
+                     setting->idle_for_ms > 0 ? NOW_MS - setting->idle_for_ms : 0}};
     }
     if (setting->waiting > 0) {
         guests[n_guests++] =
@@ -305,14 +320,14 @@ static void test_idle(void **state)
     (void)state;
     arena_init(&arena);
     make_plan(&arena, &setting, &plan);
-    assert_int_equal(plan.idle_since_ms[0], NOW_MS);
+    assert_int_equal(plan.seen[0].idle_since_ms, NOW_MS);
     setting.idle_for_ms = 1000;
     make_plan(&arena, &setting, &plan);
-    assert_int_equal(plan.idle_since_ms[0], NOW_MS - 1000);
+    assert_int_equal(plan.seen[0].idle_since_ms, NOW_MS - 1000);
     setting.used = 1;
     setting.state = "mixed+dynamic_norm";
     make_plan(&arena, &setting, &plan);
-    assert_int_equal(plan.idle_since_ms[0], 0);
+    assert_int_equal(plan.seen[0].idle_since_ms, 0);
     arena_release(&arena);
 }
 

@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -76,6 +77,50 @@ static void test_nodes(void **state)
     assert_true(second->load == -1);
     assert_string_equal(second->features, "");
     assert_string_equal(second->gres, "");
+    arena_release(&arena);
+}
+
+/* Borrowed nodes are not the site's own; nodes that only look like them are. */
+static void test_borrowed(void **state)
+{
+    static const struct {
+        const char *name, *state, *features;
+        uint64_t guest;
+    } rows[] = {
+        {"sublet57", "idle+dynamic_norm", "sublet,north", 57},
+        {"sublet58", "mixed+drain+dynamic_norm", "north,sublet", 58},
+        {"sublet59", "idle", "sublet,north", 0},
+        {"sublet60", "idle+dynamic_norm", "sublets,north", 0},
+        {"sublet", "idle+dynamic_norm", "sublet", 0},
+        {"sublet0", "idle+dynamic_norm", "sublet", 0},
+        {"sublet6x", "idle+dynamic_norm", "sublet", 0},
+        {"n61", "idle+dynamic_norm", "sublet", 0},
+    };
+    struct arena arena;
+    struct slurm_nodes own, all;
+    struct err err;
+    const char *text = "";
+    (void)state;
+    arena_init(&arena);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        text = arena_printf(&arena, "%s%s", text,
+                            LINE(rows[i].name, rows[i].state, "0/4/0/4", "2000", "N/A",
+                                 "N/A", rows[i].features, "(null)", "borrowed"));
+    }
+    assert_int_equal(slurm_node_read_all(&arena, text, &all, &err), 0);
+    assert_int_equal(all.count, sizeof(rows) / sizeof(rows[0]));
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        for (int k = 0; k < all.count; k++) {
+            if (strcmp(all.items[k].name, rows[i].name) == 0) {
+                assert_int_equal(slurm_node_guest(&all.items[k]), rows[i].guest);
+            }
+        }
+    }
+    assert_int_equal(slurm_node_read(&arena, text, &own, &err), 0);
+    assert_int_equal(own.count, all.count - 2);
+    for (int k = 0; k < own.count; k++) {
+        assert_int_equal(slurm_node_guest(&own.items[k]), 0);
+    }
     arena_release(&arena);
 }
 
@@ -229,10 +274,10 @@ static void test_obstacle(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_command),       cmocka_unit_test(test_nodes),
-        cmocka_unit_test(test_nothing),       cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_other_columns), cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_obstacle),
+        cmocka_unit_test(test_command),  cmocka_unit_test(test_nodes),
+        cmocka_unit_test(test_borrowed), cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_refused),  cmocka_unit_test(test_other_columns),
+        cmocka_unit_test(test_bounds),   cmocka_unit_test(test_obstacle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
