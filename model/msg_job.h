@@ -145,8 +145,10 @@ enum run_cause {
     RUN_CAUSE_SWAP_LIMIT,
     RUN_CAUSE_PROCESS_LIMIT,
     RUN_CAUSE_THREAD_LIMIT,
-    RUN_CAUSE_PRE_EXEC, /* a pre-execution command failed: the job itself never started
-                         */
+    RUN_CAUSE_PRE_EXEC,  /* a pre-execution command failed: the job itself never started
+                          */
+    RUN_CAUSE_NOT_BEGUN, /* with LOST, from a host to its site: nothing of the run has
+                          * begun, and nothing will */
 };
 
 struct run_exit {

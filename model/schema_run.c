@@ -32,6 +32,7 @@ static const char *const cause_words[] = {
     [RUN_CAUSE_PROCESS_LIMIT] = "process_limit",
     [RUN_CAUSE_THREAD_LIMIT] = "thread_limit",
     [RUN_CAUSE_PRE_EXEC] = "pre_exec",
+    [RUN_CAUSE_NOT_BEGUN] = "not_begun",
 };
 
 #define S struct run_id

@@ -11,9 +11,9 @@
  *   taken      TIMEOUT            its own limit, or LOST: its reservation has ended
  *   taken      any other, none    LOST
  *   not taken  none               it is submitted again
- *   not taken  refused            LOST: slurmctld has kept a record of it, and no job
- *   not taken  ended              it could not begin
- *   not taken  held for ever      LOST: its reservation has ended
+ *   not taken  ended, 125 to 127  it could not begin
+ *   not taken  ended otherwise    LOST before it began: it was refused, cancelled, or
+ *                                 held for ever as its reservation has ended
  *
  * "None" is said only if no job has the run's comment and a user that may be the run's
  * account. */
@@ -153,13 +153,38 @@ static void end_unbegun(struct slurm_agent *agent, struct agent_run *run,
     struct run_id id = exec_session_id(&run->run);
     bool is_killed = slurm_agent_is_killed(run);
     if (agent->io.claim(agent->io.arg, &id)) {
+        run->run.record.cause = is_killed ? RUN_CAUSE_NONE : RUN_CAUSE_NOT_BEGUN;
         slurm_agent_state_end(agent, run, is_killed ? RUN_END_SIGNALLED : RUN_END_LOST,
                               SIGKILL, agent->now_ms, is_killed ? "" : text);
     }
 }
 
+/* The script's own words, or the shell's, that it cannot begin. */
+static bool is_without_spool(const struct slurm_job *job)
+{
+    int status = WIFEXITED(job->wait_status) ? WEXITSTATUS(job->wait_status) : 0;
+    return strcmp(job->state, "F") == 0 && status >= 125 && status <= 127;
+}
+
+static void end_without_claim(struct slurm_agent *agent, struct agent_run *run,
+                              const struct slurm_job *job)
+{
+    if (is_without_spool(job) && !slurm_agent_is_killed(run)) {
+        slurm_agent_state_end(
+            agent, run, RUN_END_FAILED, 0, job->end_s * 1000,
+            "its script could not begin: do all nodes have SLURM_SPOOL?");
+    } else {
+        end_unbegun(agent, run,
+                    strcmp(job->state, "RD") == 0 ? "its reservation in Slurm has ended"
+                    : is_refused(job)             ? "its node in Slurm was not free"
+                    : strcmp(job->state, "CA") == 0
+                        ? "cancelled in Slurm before it began"
+                        : "Slurm could not start it");
+    }
+}
+
 static void end_by_slurm(struct slurm_agent *agent, struct agent_run *run,
-                         const struct slurm_job *job, bool is_claimed)
+                         const struct slurm_job *job)
 {
     const char *code = job->state;
     int signal = WIFSIGNALED(job->wait_status) ? WTERMSIG(job->wait_status) : SIGTERM;
@@ -168,19 +193,7 @@ static void end_by_slurm(struct slurm_agent *agent, struct agent_run *run,
     bool is_at_limit =
         run->record.run_limit_ms > 0 && ran_ms >= run->record.run_limit_ms;
     bool is_killed = slurm_agent_is_killed(run);
-    if (!is_claimed && strcmp(code, "RD") == 0) {
-        end_unbegun(agent, run, "its reservation in Slurm has ended");
-    } else if (!is_claimed && is_refused(job)) {
-        end_unbegun(agent, run, "Slurm has refused it: its node was not free for it");
-    } else if (!is_claimed && (is_killed || strcmp(code, "CA") == 0)) {
-        slurm_agent_state_end(agent, run, is_killed ? RUN_END_SIGNALLED : RUN_END_LOST,
-                              SIGKILL, ended_ms,
-                              is_killed ? "" : "cancelled in Slurm before it began");
-    } else if (!is_claimed) {
-        slurm_agent_state_end(
-            agent, run, RUN_END_FAILED, 0, ended_ms,
-            "its script could not begin: do all nodes have SLURM_SPOOL?");
-    } else if (strcmp(code, "CA") == 0 || is_killed) {
+    if (strcmp(code, "CA") == 0 || is_killed) {
         slurm_agent_state_end(agent, run, RUN_END_SIGNALLED, signal, ended_ms,
                               is_killed ? "" : "cancelled in Slurm");
     } else if (strcmp(code, "TO") == 0 && is_at_limit) {
@@ -311,7 +324,7 @@ static void judge_absent(struct slurm_agent *agent, struct agent_run *run,
                          const struct slurm_job *job, bool is_claimed)
 {
     if (job != NULL) {
-        end_by_slurm(agent, run, job, is_claimed);
+        (is_claimed ? end_by_slurm : end_without_claim)(agent, run, job);
     } else if (is_claimed) {
         slurm_agent_state_end(agent, run, RUN_END_LOST, 0, agent->now_ms,
                               "slurmctld does not know it");

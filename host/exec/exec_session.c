@@ -41,7 +41,7 @@ static void send_kind(const struct exec_session *session, enum msg_kind kind,
 /* A guard of a later version may send causes that are not known here. */
 static enum run_cause cause_of(const struct guard_record *record)
 {
-    return record->phase == RUN_ENDED && record->cause <= RUN_CAUSE_PRE_EXEC
+    return record->phase == RUN_ENDED && record->cause <= RUN_CAUSE_NOT_BEGUN
                ? (enum run_cause)record->cause
                : RUN_CAUSE_NONE;
 }

@@ -127,6 +127,7 @@ static const char *limit_text(enum run_cause cause)
         return "TERM_THREADLIMIT: job killed after reaching LSF thread limit.\n";
     case RUN_CAUSE_NONE:
     case RUN_CAUSE_PRE_EXEC:
+    case RUN_CAUSE_NOT_BEGUN:
         break;
     }
     return "";

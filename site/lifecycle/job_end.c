@@ -42,6 +42,7 @@ static const char *const limit_texts[] = {
     [RUN_CAUSE_THREAD_LIMIT] =
         "TERM_THREADLIMIT: job killed after reaching its thread limit",
     [RUN_CAUSE_PRE_EXEC] = "ended by a limit",
+    [RUN_CAUSE_NOT_BEGUN] = "ended by a limit",
 };
 
 static const char deadline_text[] = "TERM_DEADLINE: job killed after deadline expires";

@@ -92,8 +92,11 @@ static void see_ended(struct runs *runs, struct run *run, const struct run_exit 
     if (copy.end == RUN_END_NONE) {
         copy.end = RUN_END_LOST;
     }
-    if (copy.end == RUN_END_LOST && run->record == RUN_RECORD_GUARDED &&
-        copy.start_ms == 0) {
+    if (copy.end == RUN_END_LOST && copy.cause == RUN_CAUSE_NOT_BEGUN) {
+        copy.cause = RUN_CAUSE_NONE;
+        copy.start_ms = 0; /* its owner may start it again */
+    } else if (copy.end == RUN_END_LOST && run->record == RUN_RECORD_GUARDED &&
+               copy.start_ms == 0) {
         copy.start_ms = run->start_ms != 0 ? run->start_ms : now_ms;
     }
     runs_end(runs, run, &copy, now_ms, effects);

@@ -47,6 +47,7 @@ static void test_enums_keep_their_numbers(void **state)
     assert_int_equal(RUN_CAUSE_PROCESS_LIMIT, 5);
     assert_int_equal(RUN_CAUSE_THREAD_LIMIT, 6);
     assert_int_equal(RUN_CAUSE_PRE_EXEC, 7);
+    assert_int_equal(RUN_CAUSE_NOT_BEGUN, 8);
     assert_int_equal(RUN_UNKNOWN, 0);
     assert_int_equal(RUN_WAITING, 1);
     assert_int_equal(RUN_RUNNING, 2);

@@ -461,6 +461,21 @@ static void test_host_away(void **state)
     assert_int_equal(row->exit.end, RUN_END_LOST);
     assert_int_not_equal(row->exit.start_ms, 0); /* it may have begun */
     site_stage_release(&stage);
+
+    /* A host that knows better, as the agent of a Slurm cluster does. */
+    init(&stage);
+    start(&stage, 5, 1);
+    host_says(&stage, 5, RUN_WAITING);
+    site_stage_run_state(
+        &stage, "s1", "east", 5,
+        &(struct msg_run_state){
+            .phase = RUN_ENDED,
+            .exit = {.end = RUN_END_LOST, .cause = RUN_CAUSE_NOT_BEGUN}});
+    row = site_stage_run_row(&stage, "east", 5);
+    assert_int_equal(row->exit.end, RUN_END_LOST);
+    assert_int_equal(row->exit.cause, RUN_CAUSE_NONE); /* that is between the two */
+    assert_int_equal(row->exit.start_ms, 0);
+    site_stage_release(&stage);
 }
 
 /* What the consumer holds is not the site's own to use. */

@@ -44,9 +44,12 @@ static void send(void *arg, const char *node, const struct msg *msg)
         const struct msg_run_state *state = &msg->run_state;
         const char *text =
             state->phase == RUN_ENDED
-                ? arena_printf(&fake->memory, "%s.%llu %s %d", state->run.site,
+                ? arena_printf(&fake->memory, "%s.%llu %s %d%s", state->run.site,
                                (unsigned long long)state->run.attempt,
-                               ends[state->exit.end], state->exit.code)
+                               ends[state->exit.end], state->exit.code,
+                               state->exit.cause == RUN_CAUSE_NOT_BEGUN
+                                   ? " before it began"
+                                   : "")
                 : arena_printf(&fake->memory, "%s.%llu %s %llu", state->run.site,
                                (unsigned long long)state->run.attempt,
                                phases[state->phase],

@@ -175,10 +175,16 @@ static void test_what_slurm_ends(void **state)
         {"its reservation has ended", "TO", 0, 30, true, "south.1 LOST 0"},
         {"its own limit", "TO", 0, 60, true, "south.1 LIMIT 143"},
         {"cancelled", "CA", 15, 5, true, "south.1 SIGNALLED 15"},
-        {"cancelled before it began", "CA", 0, 0, false, "south.1 LOST 9"},
+        {"cancelled before it began", "CA", 0, 0, false,
+         "south.1 LOST 9 before it began"},
         {"its node failed", "NF", 0, 5, true, "south.1 LOST 0"},
         {"too much memory", "OOM", 0, 5, true, "south.1 LIMIT 137"},
         {"its script could not begin", "F", 125 << 8, 0, false, "south.1 FAILED 0"},
+        {"there is no script", "F", 127 << 8, 0, false, "south.1 FAILED 0"},
+        {"slurmd could not start it", "F", 53, 0, false,
+         "south.1 LOST 9 before it began"},
+        {"its node failed before it began", "NF", 0, 0, false,
+         "south.1 LOST 9 before it began"},
         {"done, it says, but nothing was written", "CD", 0, 5, true, "south.1 LOST 0"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -225,7 +231,7 @@ static void test_a_refused_sbatch_is_lost_before_it_began(void **state)
                                             .reason = "BadConstraints",
                                             .comment = "sublet:north:south:1:77"});
     slurm_fake_pass(fake, 20000);
-    ASSERT_SAID("south.1 LOST 9");
+    ASSERT_SAID("south.1 LOST 9 before it began");
     assert_true(slurm_fake_run(fake, 1)->files.is_claimed); /* no job of it begins */
     assert_int_equal(slurm_fake_run(fake, 1)->files.begun_ms, 0);
     assert_int_equal(slurm_fake_count(fake, "scancel"), 0); /* there is no job */
@@ -246,7 +252,7 @@ static void test_a_held_job_is_not_left_behind(void **state)
                            .comment = "sublet:north:south:1:77"};
     slurm_fake_job(fake, &job);
     slurm_fake_pass(fake, 25000);
-    ASSERT_SAID("south.1 LOST 9");
+    ASSERT_SAID("south.1 LOST 9 before it began");
     slurm_fake_pass(fake, 20000);
     assert_true(slurm_fake_count(fake, "scancel 102") >= 1);
 }
