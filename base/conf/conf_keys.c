@@ -115,7 +115,7 @@ const struct conf_key conf_keys[] = {
     COUNT("MXJ", SLOTS_MAX, "its job slots; !: the number of its CPUs (EGO_DEFINE_NCPUS), which is also the default"),
     TEXT("TYPE", NULL, "its type, one of section HostType"),
     TEXT("MODEL", NULL, "its model, one of section HostModel"),
-    LIST("RESOURCES", NULL, "its resources"),
+    LIST("RESOURCES", NULL, "its resources: NAME, !NAME (exclusive), or NAME=VALUE"),
     WORD("SERVER", "0 1", "1", "1: it runs jobs; 0: a client, which is no host of the site"),
     INT("JL/U", 0, SLOTS_MAX, NULL, "slots of one user on it"),
     LOAD_THRESHOLDS,

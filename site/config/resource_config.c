@@ -135,7 +135,8 @@ static bool has_boolean(struct reader *reader, const struct resource_config_host
     if (id < RESOURCE_BUILTINS ||
         resources_at(reader->catalogue, id)->type != RESOURCE_BOOLEAN) {
         COMPLAIN(CONF_ERROR, &host->at, cell,
-                 "resource \"%s\" is not a Boolean, expected it in section ResourceMap",
+                 "resource \"%s\" is not a Boolean, expected NAME=VALUE, or it in "
+                 "section ResourceMap",
                  name);
         return false;
     }
@@ -156,7 +157,8 @@ static void read_given(struct reader *reader, struct resource_config *config)
         for (int k = 0; k < host->n_resources; k++) {
             const char *word = host->resources[k];
             bool is_exclusive = word[0] == '!';
-            if (has_boolean(reader, host, word + is_exclusive)) {
+            if (strchr(word, '=') == NULL && /* else it has a value (resource_map.c) */
+                has_boolean(reader, host, word + is_exclusive)) {
                 given[config->n_given++] =
                     (struct host_boolean){.host = i,
                                           .name = word + is_exclusive,

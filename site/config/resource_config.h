@@ -18,6 +18,9 @@
  * with `~host` for exceptions, `others` (in no other place of this resource), or
  * `default` (each host by itself). The hosts of one place share one value.
  *
+ * NAME=VALUE in RESOURCES is the value of that host alone, of a resource without a row
+ * in section ResourceMap.
+ *
  * A word of RESOURCES that section Resource does not define is a static Boolean; where
  * there is such a section, with a warning.
  *

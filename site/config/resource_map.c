@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* resource_map.c: section ResourceMap: the hosts on which a resource is, and which of
- * them share it. resource_config.h describes the syntax.
+ * them share it; and values of one host's own in its column RESOURCES.
+ * resource_config.h describes the syntax.
  *
  * Source: LSF's lsf.cluster. */
 #include "site/config/config_parts.h"
@@ -15,6 +16,7 @@ enum { MEMBERS_MAX_ALL = 1000000 };
 struct map_row {
     struct conf *conf;
     struct conf_place at;
+    const char *key; /* LOCATION, or RESOURCES of a host */
     const struct resource *resource;
     const char *name; /* of it, as written: the catalogue's is freed */
     const struct resource_config_host *hosts;
@@ -53,7 +55,7 @@ static void add_place(struct map_row *map, struct map_list *list, const char *va
         return;
     }
     if (list->n_members + n_hosts > MEMBERS_MAX_ALL) {
-        COMPLAIN(map, "LOCATION", "too many hosts of resources, expected at most %d",
+        COMPLAIN(map, map->key, "too many hosts of resources, expected at most %d",
                  MEMBERS_MAX_ALL);
         list->is_full = true;
         return;
@@ -86,7 +88,7 @@ static bool is_value(struct map_row *map, const char *value)
                        ? resource_value_parse_flag(value, &flag)
                        : value[0] != '\0';
     if (!is_good) {
-        COMPLAIN(map, "LOCATION",
+        COMPLAIN(map, map->key,
                  "\"%s\" is not a value of \"%s\", expected its type, %s", value,
                  map->resource->name, resource_type_name(map->resource->type));
     }
@@ -245,6 +247,69 @@ static void read_row(struct map_row *map, const struct resources *catalogue,
     read_location(map, list);
 }
 
+/* ---------------------------------------------------------------- RESOURCES */
+
+/* A word of the same host, before this one, has a value of that resource. */
+static bool is_given_before(const struct resource_config_host *host, int word,
+                            const char *name)
+{
+    size_t length = strlen(name);
+    for (int i = 0; i < word; i++) {
+        if (strncmp(host->resources[i], name, length) == 0 &&
+            host->resources[i][length] == '=') {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* NAME=VALUE: the host's own value of a resource. */
+static void read_given_value(struct map_row *map, const struct resources *catalogue,
+                             int host, int index, struct map_list *list)
+{
+    struct arena *arena = map->conf->arena;
+    const char *word = map->hosts[host].resources[index];
+    const char *value = strchr(word, '=') + 1;
+    const char *name = arena_strn(arena, word, (size_t)(value - word) - 1);
+    int id = resources_find(catalogue, name, strlen(name));
+    if (id < RESOURCE_BUILTINS) {
+        conf_complain(map->conf, CONF_WARNING, map->at.section, map->at.row,
+                      conf_cell(map->at.row, map->key),
+                      "%s: resource \"%s\" is not defined in section Resource, and is "
+                      "left out",
+                      word, name);
+        return;
+    }
+    if (list->is_mapped[id] || is_given_before(&map->hosts[host], index, name)) {
+        COMPLAIN(map, map->key, "%s: resource \"%s\" has a value %s, expected one",
+                 word, name,
+                 list->is_mapped[id] ? "in section ResourceMap" : "here already");
+        return;
+    }
+    map->resource = resources_at(catalogue, id);
+    map->name = name;
+    int *members = arena_alloc(arena, 1, sizeof(*members));
+    members[0] = host;
+    if (is_value(map, value)) {
+        add_place(map, list, value, members, 1, true);
+    }
+}
+
+static void read_given_values(struct map_row *map, const struct resources *catalogue,
+                              struct map_list *list)
+{
+    map->key = "RESOURCES";
+    for (int i = 0; i < map->n_hosts; i++) {
+        const struct resource_config_host *host = &map->hosts[i];
+        map->at = host->at;
+        for (int k = 0; k < host->n_resources; k++) {
+            if (strchr(host->resources[k], '=') != NULL) {
+                read_given_value(map, catalogue, i, k, list);
+            }
+        }
+    }
+}
+
 void resource_map_read(struct conf *conf, const struct resources *catalogue,
                        const struct resource_config_host *hosts, int n_hosts,
                        struct resource_config *config)
@@ -253,10 +318,12 @@ void resource_map_read(struct conf *conf, const struct resources *catalogue,
         .is_mapped = arena_alloc(conf->arena, (size_t)resources_count(catalogue),
                                  sizeof(*list.is_mapped)),
     };
-    struct map_row map = {.conf = conf, .hosts = hosts, .n_hosts = n_hosts};
+    struct map_row map = {
+        .conf = conf, .key = "LOCATION", .hosts = hosts, .n_hosts = n_hosts};
     while (conf_next_row(conf, "ResourceMap", &map.at)) {
         read_row(&map, catalogue, &list);
     }
+    read_given_values(&map, catalogue, &list);
     config->places = list.places;
     config->n_places = list.count;
 }

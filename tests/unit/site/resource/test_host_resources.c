@@ -343,6 +343,21 @@ static bool keeps(void *arg, const char *name)
     return strcmp(name, arg) == 0;
 }
 
+/* RESOURCES (NAME=VALUE): each host has its own, beside Booleans and exclusive ones. */
+static void test_values_of_hosts(void **state)
+{
+    open_world(SITE QUEUE
+               "Begin Host\nHOST_NAME MXJ RESOURCES\n"
+               "n1 4 (os=4.2 lic=3 fast !big)\nn2 4 (lic=0.5)\nn3 4 ()\nEnd Host\n"
+               "Begin Resource\nRESOURCENAME TYPE\nos String\nlic Numeric\n"
+               "fast Boolean\nbig Boolean\nEnd Resource\n");
+    assert_int_equal(world.conf.n_errors, 0);
+    expect("os", "4.2", "-", "-");
+    expect("lic", "3", "0.5", "-");
+    expect("fast", "yes", "-", "-");
+    close_world();
+}
+
 static void test_borrowed(void **state)
 {
     static const struct load_value values[] = {
@@ -484,6 +499,16 @@ static const struct {
     {"-", "has no location"},
 };
 
+static const struct {
+    const char *words;
+    const char *complaint;
+} wrong_words[] = {
+    {"(scratch=x)", "\"x\" is not a value of \"scratch\""},
+    {"(scratch=1 scratch=2)", "has a value here already"},
+    {"(lic=1)", "has a value in section ResourceMap"},
+    {"(scratch)", "\"scratch\" is not a Boolean"},
+};
+
 static void check_complaint(const char *what, const char *text, const char *complaint)
 {
     read_text(text);
@@ -513,6 +538,16 @@ static void test_complaints(void **state)
                  wrong_places[i].location);
         check_complaint(wrong_places[i].location, text, wrong_places[i].complaint);
     }
+    for (size_t i = 0; i < sizeof(wrong_words) / sizeof(wrong_words[0]); i++) {
+        snprintf(text, sizeof(text),
+                 SITE QUEUE
+                 "Begin Host\nHOST_NAME MXJ RESOURCES\nn1 4 %s\nn2 4 ()\nn3 4 ()\n"
+                 "End Host\nBegin Resource\nRESOURCENAME TYPE\nscratch Numeric\n"
+                 "lic Numeric\nEnd Resource\nBegin ResourceMap\n"
+                 "RESOURCENAME LOCATION\nlic 2@[all]\nEnd ResourceMap\n",
+                 wrong_words[i].words);
+        check_complaint(wrong_words[i].words, text, wrong_words[i].complaint);
+    }
     check_complaint("unknown",
                     SITE HOSTS QUEUE RESOURCES
                     "Begin ResourceMap\nRESOURCENAME "
@@ -536,6 +571,7 @@ int main(void)
         cmocka_unit_test(test_given_and_dynamic),
         cmocka_unit_test(test_shared),
         cmocka_unit_test(test_places),
+        cmocka_unit_test(test_values_of_hosts),
         cmocka_unit_test(test_borrowed),
         cmocka_unit_test(test_models),
         cmocka_unit_test(test_ncpus),
