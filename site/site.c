@@ -120,8 +120,8 @@ struct site *site_new(const struct site_config *from)
     site->fairshare = fairshare_ledger_new(config);
     site->host_resources = host_resources_new(config);
     site->rusage = rusage_ledger_new(host_resources_catalogue(site->host_resources));
-    site->jobs = job_table_new(config->queues, config->n_queues, site->limits,
-                               site->fairshare, site->rusage);
+    site->jobs = job_table_new(config->queues, config->n_queues, &config->raise,
+                               site->limits, site->fairshare, site->rusage);
     site->queues = queue_table_new(config->queues, config->n_queues);
     site->hosts = host_table_new(config->hosts, config->n_hosts);
     site->runs = runs_new(&runs_setting, site->hosts, run_changed, site);

@@ -184,8 +184,8 @@ static void change_queues(struct site *site, int64_t now_ms, struct effects *eff
     fairshare_ledger_tick(before, now_ms, effects);
     site->fairshare = fairshare_ledger_new(config);
     fairshare_ledger_inherit(site->fairshare, before, now_ms);
-    job_table_reload(site->jobs, config->queues, config->n_queues, site->limits,
-                     site->fairshare);
+    job_table_reload(site->jobs, config->queues, config->n_queues, &config->raise,
+                     site->limits, site->fairshare);
     lifecycle_reload(site->life, config, site->fairshare);
     recall_enforce_reload(site->recall_enforce, config);
     history_reload(site->history, config->history_period_ms);

@@ -237,12 +237,14 @@ const struct conf_key conf_keys[] = {
              "slots that were moved stay at least for this time"),
     DURATION("CLEAN_PERIOD", SECOND, 0, TEN_YEARS, "3600",
              "finished jobs are shown for this time"),
+    TEXT("JOB_PRIORITY_OVER_TIME", NULL, "INCREMENT/INTERVAL: the priority (-sp) of pending jobs grows by INCREMENT every INTERVAL minutes; requires MAX_USER_PRIORITY"),
     YESNO("JOB_REPORT", "Y", "N: bsub writes no report of a job's end into the file of -o"),
     DURATION("HISTORY_PERIOD", DAY, DAY / 24, TEN_YEARS, "30",
              "how long events of jobs are kept for hist; a bare number is days"),
     INT("LEDGER_SIZE", 1, 1048576, "1024",
         "disk space of the ledger of slot time, in MB; beyond it the oldest hours are merged into days, and then the oldest days are deleted"),
     INT("MAX_PEND_JOBS", 0, INT32_MAX, "0", "pending jobs of all users; 0: no bound but that of each user"),
+    INT("MAX_PEND_SLOTS", 0, INT32_MAX, "0", "slots that pending jobs of all users ask for; 0: no bound but that of each user"),
     INT("USER_JOBS_SIZE", 1, 1048576, "1024",
         "memory, and disk space of the journal, in MB, that the jobs of one user may take until CLEAN_PERIOD after their end; administrators have no such bound"),
     INT("MAX_JOB_ARRAY_SIZE", 1, JOB_INDEX_MAX, "1000",
@@ -281,6 +283,7 @@ const struct conf_key conf_keys[] = {
     TEXT("NO_PREEMPT_RUN_TIME", NULL, "a job with a run limit that has run for this time is not preempted: "
                                       "minutes, or a part of the limit, as 50%"),
     YESNO("PARALLEL_SCHED_BY_SLOT", "N", "Y: ncpus in requirement strings is the number of slots"),
+    DURATION("PG_SUSP_IT", SECOND, 0, TEN_YEARS, "180", "a job that a threshold of pg has suspended resumes when nobody has used its host interactively (it) for so long; 0: at once"),
     LIST("PREEMPTABLE_RESOURCES", NULL, "resources whose holders are preempted by jobs that reserve them: "
                                         "mem, and defined ones with RELEASE"),
     DURATION("PREEMPT_DELAY", SECOND, 0, TEN_YEARS, "0", "time a job waits before it preempts"),
@@ -361,6 +364,7 @@ const struct conf_key conf_keys[] = {
     TEXT("USER_NAME", NULL, "the user, or default"),
     INT("MAX_JOBS", 0, INT32_MAX, NULL, "slots of the user"),
     INT("MAX_PEND_JOBS", 0, INT32_MAX, "100000", "pending jobs of the user, of all users of GROUP, or of each user of GROUP@; elements of arrays count one by one"),
+    INT("MAX_PEND_SLOTS", 0, INT32_MAX, NULL, "slots that pending jobs of the user ask for, as MAX_PEND_JOBS"),
     TEXT("JL/P", NULL, "slots per processor"),
 #undef SECTION
 #define SECTION "UserGroup"
@@ -369,6 +373,7 @@ const struct conf_key conf_keys[] = {
     LIST("GROUP_ADMIN", NULL, "users and user groups that control the jobs of its members; [full] and [usershares] are accepted"),
     LIST("USER_SHARES", NULL, "shares of its members: ([ana, 2] [bo, 1])"),
     INT("MAX_PEND_JOBS", 0, INT32_MAX, NULL, "pending jobs of all its users together; elements of arrays count one by one"),
+    INT("MAX_PEND_SLOTS", 0, INT32_MAX, NULL, "slots that the pending jobs of all its users ask for together"),
 #undef SECTION
 #define SECTION "UserMap"
     LIST("LOCAL", NULL, "the account at this site; all: the account of the same name"),

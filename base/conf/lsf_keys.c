@@ -133,7 +133,6 @@ const struct lsf_key lsf_keys[] = {
     UNSUPPORTED("JOB_GROUP_CLEAN", "job groups stay until bgdel deletes them"),
     UNSUPPORTED("JOB_GROUP_IDLE_TTL", "job groups stay until bgdel deletes them"),
     UNSUPPORTED("JOB_POSITION_CONTROL_BY_ADMIN", "users may move their own jobs among their own jobs"),
-    UNSUPPORTED("JOB_PRIORITY_OVER_TIME", "waiting does not raise a job's priority; jobs of one priority are served in the order of submission"),
     UNSUPPORTED("JOB_RUNLIMIT_RATIO", "an estimate of the run time is no bound"),
     IGNORED("JOB_SCHEDULING_INTERVAL", "passes are started by events, not by an interval"),
     IGNORED("JOB_SPOOL_DIR", "input files and commands are kept in SPOOL"),
@@ -152,7 +151,6 @@ const struct lsf_key lsf_keys[] = {
     IGNORED("MAX_JOB_NUM", "CLEAN_PERIOD and HISTORY_PERIOD bound what is kept of finished jobs"),
     IGNORED("MAX_JOBID", "job ids are not used again before 2147483647"),
     IGNORED("MAX_JOBINFO_QUERY_PERIOD", QUERIES),
-    UNSUPPORTED("MAX_PEND_SLOTS", "the number of pending slots is not bounded by the site"),
     UNSUPPORTED("MAX_PROTOCOL_INSTANCES", NETWORKS),
     IGNORED("MAX_RETRY", LSF_DAEMONS),
     IGNORED("MAX_SBD_CONNS", LSF_DAEMONS),
@@ -179,7 +177,6 @@ const struct lsf_key lsf_keys[] = {
     IGNORED("PEND_REASON_UPDATE_INTERVAL", "reasons are computed when they are asked for"),
     IGNORED("PERFORMANCE_THRESHOLD_FILE", LSF_LOGS),
     IGNORED("PERSIST_LIVE_CONFIG", "there is no bconf; edit the files and run `sublet reconfig`"),
-    UNSUPPORTED("PG_SUSP_IT", "a job that was suspended for paging resumes when pg is below loadSched, idle host or not"),
     UNSUPPORTED("PLAN", PREDICTION),
     UNSUPPORTED("POWER_ON_WAIT", POWER),
     UNSUPPORTED("POWER_RESET_CMD", POWER),
@@ -278,7 +275,7 @@ const struct lsf_key lsf_keys[] = {
     UNSUPPORTED("MC_FORWARD_DELAY", FORWARDING),
     UNSUPPORTED("MC_MAX_FWD_ACCEPT", FORWARDING),
     UNSUPPORTED("MIG", MIGRATION),
-    UNSUPPORTED("NEW_JOB_SCHED_DELAY", "a new job is looked at in the next pass, at once"),
+    IGNORED("NEW_JOB_SCHED_DELAY", "a new job is looked at in the next pass, at once"),
     UNSUPPORTED("NETWORK_REQ", NETWORKS),
     UNSUPPORTED("NQS_QUEUES", "jobs are not forwarded to NQS"),
     UNSUPPORTED("ORPHAN_JOB_TERM_GRACE_PERIOD", "a job whose dependency can never be met stays pending and its reason says so; kill it by hand"),
@@ -356,14 +353,12 @@ const struct lsf_key lsf_keys[] = {
     UNSUPPORTED("NQS_QUEUE", "jobs are not forwarded to NQS"),
 #undef SECTION
 #define SECTION "User"
-    UNSUPPORTED("MAX_PEND_SLOTS", "the number of pending slots of a user is not bounded"),
     UNSUPPORTED("PRIORITY", "users and groups have no priority but that of fairshare"),
 #undef SECTION
 #define SECTION "UserMap"
     DIFFERS("DIRECTION", "export has no effect: the site that lends decides whom jobs run as"),
 #undef SECTION
 #define SECTION "UserGroup"
-    UNSUPPORTED("MAX_PEND_SLOTS", "the number of pending slots of a group is not bounded"),
     UNSUPPORTED("PRIORITY", "users and groups have no priority but that of fairshare"),
 #undef SECTION
 #define SECTION "HostGroup"

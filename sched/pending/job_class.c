@@ -32,6 +32,14 @@ struct job_class_set {
     uint64_t last_generation;
 };
 
+int64_t job_class_priority(const struct job_raise *raise, int64_t priority,
+                           int64_t submit_ms)
+{
+    return raise->interval_ms > 0
+               ? priority - raise->increment * (submit_ms / raise->interval_ms)
+               : priority;
+}
+
 int job_class_compare(const struct job_class_entry *a, const struct job_class_entry *b)
 {
     if (a->priority != b->priority) {

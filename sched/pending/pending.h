@@ -230,6 +230,17 @@ struct job_class_entry {
     int64_t submit_ms;
 };
 
+/* JOB_PRIORITY_OVER_TIME: the priority of jobs that wait grows by so much at each full
+ * interval of the clock. Interval 0: it does not. */
+struct job_raise {
+    int64_t increment, interval_ms;
+};
+/* The priority of an entry, with the raises that its job misses by having been
+ * submitted later: all that wait get the same ones, so that their order does not
+ * change. Jobs of one interval are alike to btop and bbot. */
+int64_t job_class_priority(const struct job_raise *raise, int64_t priority,
+                           int64_t submit_ms);
+
 /* Negative if a comes before b. */
 int job_class_compare(const struct job_class_entry *a, const struct job_class_entry *b);
 

@@ -457,32 +457,71 @@ static void store_number(const char *name, uint64_t value, struct effects *effec
                                          .counter = {.name = name, .value = value}});
 }
 
+/* One of the bounds of pending jobs. */
+struct pending_bound {
+    const struct pend_config *config;
+    const char *key, *what;
+    bool is_slots;
+    int64_t n_more;
+};
+
 /* MAX_PEND_JOBS of the groups that the user is in. */
 static int check_pending_of_groups(const struct site_api *api, const char *user,
-                                   int n_more, struct err *err)
+                                   const struct pending_bound *bound, struct err *err)
 {
-    const struct pend_config *pend = &api->config->pend;
-    for (int i = 0; i < pend->n_groups; i++) {
-        const struct pend_bound *bound = &pend->groups[i];
+    for (int i = 0; i < bound->config->n_groups; i++) {
+        const struct pend_bound *of = &bound->config->groups[i];
         const struct name_set *members =
-            &groups_find_users(&api->config->groups, bound->user)->members;
+            &groups_find_users(&api->config->groups, of->user)->members;
         if (!groups_has(members, user)) {
             continue;
         }
         const char *one;
-        int of_group = 0, count;
-        for (int k = 0; (one = job_index_pending_user(api->jobs, k, &count)) != NULL;
+        int64_t of_group = 0, n_slots;
+        int count;
+        for (int k = 0;
+             (one = job_index_pending_user(api->jobs, k, &count, &n_slots)) != NULL;
              k++) {
-            of_group += groups_has(members, one) ? count : 0;
+            int64_t n = bound->is_slots ? n_slots : count;
+            of_group += groups_has(members, one) ? n : 0;
         }
-        if (n_more > bound->max - of_group) {
+        if (bound->n_more > of->max - of_group) {
             return err_set(
                 err, ERR_FULL,
-                "the users of group %s have %d pending jobs, and with %d more there "
-                "are more than the %d of MAX_PEND_JOBS; try again when some have "
-                "started",
-                bound->user, of_group, n_more, bound->max);
+                "the users of group %s have %lld %s, and with %lld more there are more "
+                "than the %d of %s; try again when some have started",
+                of->user, (long long)of_group, bound->what, (long long)bound->n_more,
+                of->max, bound->key);
         }
+    }
+    return 0;
+}
+
+static int check_bound(const struct site_api *api, const struct peer *from,
+                       const struct pending_bound *bound, int64_t of_user,
+                       int64_t of_site, struct err *err)
+{
+    const struct site_config *config = api->config;
+    int max = pend_config_of_user(bound->config, &config->groups, from->name);
+    int most = bound->config->of_site;
+    if (bound->n_more > max - of_user) {
+        return err_set(
+            err, ERR_FULL,
+            "user %s has %lld %s, and with %lld more there are more than the "
+            "%d of %s; try again when some have started",
+            from->name, (long long)of_user, bound->what, (long long)bound->n_more, max,
+            bound->key);
+    }
+    if (check_pending_of_groups(api, from->name, bound, err) < 0) {
+        return err->code;
+    }
+    if (most > 0 && !permission_is_admin(config, from) &&
+        bound->n_more > most - of_site) {
+        return err_set(err, ERR_FULL,
+                       "the site has %lld %s, and with %lld more there are more than "
+                       "the %d of %s; try again when some have started",
+                       (long long)of_site, bound->what, (long long)bound->n_more, most,
+                       bound->key);
     }
     return 0;
 }
@@ -506,42 +545,45 @@ int submit_check_size(const struct site_api *api, const struct peer *from,
         row->spec.user, (long long)(of_user / MIB), api->config->user_jobs_mib);
 }
 
-/* MAX_PEND_JOBS, of users, groups and of the site. Administrators have some places more
- * than the others. */
+static int64_t site_slots(const struct job_table *jobs)
+{
+    int64_t of_site = 0, n_slots;
+    int count;
+    for (int i = 0; job_index_pending_user(jobs, i, &count, &n_slots) != NULL; i++) {
+        of_site += n_slots;
+    }
+    return of_site;
+}
+
+/* MAX_PEND_JOBS and MAX_PEND_SLOTS, of users, groups and of the site. Administrators
+ * have some places more than the others. */
 static int check_pending(const struct site_api *api, const struct peer *from,
-                         int n_more, struct err *err)
+                         int n_more, int n_slots, struct err *err)
 {
     enum { RESERVED = 1000 };
     const struct site_config *config = api->config;
-    bool is_admin = permission_is_admin(config, from);
-    int of_user = job_index_count_pending(api->jobs, from->uid);
+    const struct pending_bound jobs = {&config->pend, "MAX_PEND_JOBS", "pending jobs",
+                                       false, n_more};
+    const struct pending_bound slots = {&config->pend_slots, "MAX_PEND_SLOTS",
+                                        "pending slots", true,
+                                        (int64_t)n_more * n_slots};
     int of_site = job_table_count_state(api->jobs, JOB_PEND) +
                   job_table_count_state(api->jobs, JOB_PSUSP);
-    int max = pend_config_of_user(&config->pend, &config->groups, from->name);
-    int most = JOBS_MAX - (is_admin ? 0 : RESERVED);
-    if (n_more > max - of_user) {
-        return err_set(err, ERR_FULL,
-                       "user %s has %d pending jobs, and with %d more there are more "
-                       "than the %d of MAX_PEND_JOBS; try again when some have started",
-                       from->name, of_user, n_more, max);
+    int most = JOBS_MAX - (permission_is_admin(config, from) ? 0 : RESERVED);
+    int code = check_bound(api, from, &jobs,
+                           job_index_count_pending(api->jobs, from->uid), of_site, err);
+    if (code == 0) {
+        code = check_bound(api, from, &slots,
+                           job_index_pending_slots(api->jobs, from->uid),
+                           site_slots(api->jobs), err);
     }
-    if (check_pending_of_groups(api, from->name, n_more, err) < 0) {
-        return err->code;
-    }
-    if (config->pend.of_site > 0 && !is_admin &&
-        n_more > config->pend.of_site - of_site) {
-        return err_set(err, ERR_FULL,
-                       "the site has %d pending jobs, and with %d more there are more "
-                       "than the %d of MAX_PEND_JOBS; try again when some have started",
-                       of_site, n_more, config->pend.of_site);
-    }
-    if (n_more > most - job_table_count_unfinished(api->jobs)) {
+    if (code == 0 && n_more > most - job_table_count_unfinished(api->jobs)) {
         return err_set(
             err, ERR_FULL,
             "the site has %d unfinished jobs and accepts %d; try again later",
             job_table_count_unfinished(api->jobs), most);
     }
-    return 0;
+    return code;
 }
 
 /* The indices of the elements of an array; 0 of a job that is no array. */
@@ -592,7 +634,7 @@ void submit_request(struct site_api *api, const struct peer *from,
     if (submit_check(api, from, submit->bare_limits, arena, &row, &queue, &err) != 0 ||
         submit_check_orphan(&row.terms, &err) != 0 ||
         read_indices(api, arena, &row.spec, &indices, &n_indices, &err) != 0 ||
-        check_pending(api, from, n_indices, &err) != 0 ||
+        check_pending(api, from, n_indices, row.spec.n_slots, &err) != 0 ||
         submit_check_size(api, from, &row, n_indices, &err) != 0) {
         effects_reply_error(effects, from, submit->request, err.code,
                             "%s. Job not submitted.", err.text);

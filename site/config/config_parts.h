@@ -76,7 +76,7 @@ void slurm_borrow_config_read(struct conf *conf, const struct conf_place *site,
                               struct site_setup *setup);
 
 /* pend_config.c */
-void pend_config_read(struct conf *conf, const struct groups *groups,
-                      struct pend_config *pend);
+void pend_config_read(struct conf *conf, const struct groups *groups, const char *key,
+                      int of_others, struct pend_config *pend);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pend_config.c: MAX_PEND_JOBS of sections User and Parameters: how many jobs of a
- * user, and of the site, may be pending. See site_config.h.
+/* pend_config.c: MAX_PEND_JOBS and MAX_PEND_SLOTS of sections User, UserGroup and
+ * Parameters: how many jobs of a user, a group and the site may be pending, and how
+ * many slots they may ask for. See site_config.h.
  *
  * As in LSF a row of section User names a user, each user of a group (GROUP@), or
  * default. The row that names the user is the one that counts, else the smallest of
@@ -12,10 +13,6 @@
 
 #include "base/conf/conf_value.h"
 #include "site/config/config_parts.h"
-
-enum { USER_DEFAULT = 100000 };
-
-static const char key[] = "MAX_PEND_JOBS";
 
 static bool is_group(const char *name)
 {
@@ -35,7 +32,8 @@ static void add_group(struct pend_config *pend, const char *name, int max)
 }
 
 static void read_group(struct conf *conf, const struct groups *groups,
-                       const struct conf_place *at, struct pend_config *pend)
+                       const struct conf_place *at, const char *key,
+                       struct pend_config *pend)
 {
     const char *name = conf_text(at->row, "GROUP_NAME", NULL);
     const char *text = conf_text(at->row, key, NULL);
@@ -45,15 +43,15 @@ static void read_group(struct conf *conf, const struct groups *groups,
 }
 
 static void read_row(struct conf *conf, const struct groups *groups,
-                     const struct conf_place *at, struct pend_config *pend,
-                     struct pend_bound *rows)
+                     const struct conf_place *at, const char *key,
+                     struct pend_config *pend, struct pend_bound *rows)
 {
     const char *name = conf_text(at->row, "USER_NAME", NULL);
     const struct conf_cell *cell = conf_cell(at->row, key);
     if (name == NULL || cell == NULL || conf_text(at->row, key, NULL) == NULL) {
         return; /* a row without a name has been reported (limit_config.c) */
     }
-    int max = (int)conf_value_int(conf, at, key, USER_DEFAULT);
+    int max = (int)conf_value_int(conf, at, key, INT32_MAX);
     if (strcasecmp(name, "default") == 0) {
         pend->of_others = max;
     } else if (groups_find_users(groups, name) != NULL) {
@@ -63,28 +61,28 @@ static void read_row(struct conf *conf, const struct groups *groups,
     }
 }
 
-void pend_config_read(struct conf *conf, const struct groups *groups,
-                      struct pend_config *pend)
+void pend_config_read(struct conf *conf, const struct groups *groups, const char *key,
+                      int of_others, struct pend_config *pend)
 {
     struct conf_place of_site = conf_value_last(conf, "Parameters", key);
     int n_users = conf_count_rows(conf, "User"),
         n_groups = conf_count_rows(conf, "UserGroup");
     struct pend_bound *rows = arena_alloc(conf->arena, (size_t)n_users, sizeof(*rows));
     const struct conf_section *section = NULL;
-    *pend = (struct pend_config){.of_others = USER_DEFAULT, .bounds = rows};
+    *pend = (struct pend_config){.of_others = of_others, .bounds = rows};
     pend->groups =
         arena_alloc(conf->arena, (size_t)(n_users + n_groups), sizeof(*pend->groups));
     pend->of_site = (int)conf_value_int(conf, &of_site, key, 0);
     while ((section = conf_next(conf, "User", section)) != NULL) {
         for (int i = 0; i < section->n_rows; i++) {
             struct conf_place at = {section, &section->rows[i]};
-            read_row(conf, groups, &at, pend, rows);
+            read_row(conf, groups, &at, key, pend, rows);
         }
     }
     while ((section = conf_next(conf, "UserGroup", section)) != NULL) {
         for (int i = 0; i < section->n_rows; i++) {
             struct conf_place at = {section, &section->rows[i]};
-            read_group(conf, groups, &at, pend);
+            read_group(conf, groups, &at, key, pend);
         }
     }
 }

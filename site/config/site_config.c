@@ -32,6 +32,39 @@ static int parameter_int(const struct conf *conf, const char *key)
     return (int)conf_value_int(conf, &at, key, 0);
 }
 
+/* "INCREMENT/INTERVAL", in minutes. */
+static void read_raise(struct conf *conf, struct site_config *config)
+{
+    static const char key[] = "JOB_PRIORITY_OVER_TIME";
+    const int64_t most_minutes = INT64_C(10) * 365 * 24 * 60;
+    struct conf_place at = conf_value_last(conf, "Parameters", key);
+    const char *text = at.row != NULL ? conf_text(at.row, key, NULL) : NULL;
+    const char *slash = text != NULL ? strchr(text, '/') : NULL;
+    int64_t minutes;
+    if (text == NULL) {
+        return;
+    }
+    bool is_good = slash != NULL &&
+                   conf_parse_int(arena_strn(conf->arena, text, (size_t)(slash - text)),
+                                  1, INT32_MAX, &config->raise.increment, NULL) == 0 &&
+                   conf_parse_int(slash + 1, 1, most_minutes, &minutes, NULL) == 0;
+    if (!is_good) {
+        config->raise = (struct job_raise){.interval_ms = 0};
+        CONF_COMPLAIN(
+            conf, CONF_ERROR, &at, key,
+            "\"%.*s\", expected INCREMENT/INTERVAL, as 3/20 for three every 20 "
+            "minutes",
+            conf_shown(text), text);
+        return;
+    }
+    config->raise.interval_ms = minutes * 60000;
+    if (config->max_user_priority == 0) {
+        config->raise = (struct job_raise){.interval_ms = 0};
+        CONF_COMPLAIN(conf, CONF_WARNING, &at, key,
+                      "no effect, expected MAX_USER_PRIORITY as well");
+    }
+}
+
 /* ---------------------------------------------------------------- elims */
 
 /* What the site gives to the hosts that it starts itself. */
@@ -147,7 +180,10 @@ static void read_queues(struct conf *conf, const struct conf_place *site,
         names[i] = config->hosts[i].name;
     }
     groups_read(conf, names, config->n_hosts, &config->groups);
-    pend_config_read(conf, &config->groups, &config->pend);
+    pend_config_read(conf, &config->groups, "MAX_PEND_JOBS", PEND_JOBS_DEFAULT,
+                     &config->pend);
+    pend_config_read(conf, &config->groups, "MAX_PEND_SLOTS", INT32_MAX,
+                     &config->pend_slots);
     queue_read(conf, &config->groups, &queues, &config->n_queues);
     threshold_config_queues(conf, &config->resource_config, queues, config->n_queues);
     limit_config_read(conf, &config->groups, &config->limits, &config->n_limits);
@@ -315,9 +351,11 @@ static void read_site(struct conf *conf, const struct conf_place *site,
     config->history_period_ms = parameter_duration(conf, "HISTORY_PERIOD");
     config->ledger_mib = parameter_int(conf, "LEDGER_SIZE");
     config->terminate_ms = parameter_duration(conf, "JOB_TERMINATE_INTERVAL");
+    config->pg_idle_ms = parameter_duration(conf, "PG_SUSP_IT");
     config->max_user_priority = parameter_int(conf, "MAX_USER_PRIORITY");
     config->max_array_size = parameter_int(conf, "MAX_JOB_ARRAY_SIZE");
     config->user_jobs_mib = parameter_int(conf, "USER_JOBS_SIZE");
+    read_raise(conf, config);
 }
 
 static bool read_all(struct conf *conf, bool is_simulated, struct site_setup *setup)

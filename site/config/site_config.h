@@ -48,7 +48,8 @@ struct uid_range {
     int64_t first, last;
 };
 
-/* MAX_PEND_JOBS: elements of arrays count one by one. */
+/* MAX_PEND_JOBS, MAX_PEND_SLOTS: elements of arrays count one by one. */
+enum { PEND_JOBS_DEFAULT = 100000 }; /* of a user */
 struct pend_bound {
     const char *user; /* or GROUP@: each of its users; or a group */
     int max;
@@ -61,7 +62,7 @@ struct pend_config {
     struct pend_bound *groups; /* of all users of a group together */
     int n_groups;
 };
-/* How many jobs of the user may be pending. */
+/* How many jobs of the user may be pending, or how many slots they may ask for. */
 int pend_config_of_user(const struct pend_config *pend, const struct groups *groups,
                         const char *user);
 
@@ -105,6 +106,7 @@ struct site_config {
     int64_t limit_unit_kib;          /* LSF_UNIT_FOR_LIMITS */
     int64_t terminate_ms;            /* JOB_TERMINATE_INTERVAL */
     bool has_thresholds;             /* of load, or conditions, anywhere */
+    int64_t pg_idle_ms;              /* PG_SUSP_IT */
     int64_t load_interval_ms;   /* SBD_SLEEP_TIME; hosts report their load as often */
     const struct limit *limits; /* of queues, hosts, users, and Limit sections */
     int n_limits;
@@ -115,18 +117,20 @@ struct site_config {
     int64_t freeze_timeout_ms;
     int64_t start_timeout_ms; /* START_TIMEOUT, of jobs on borrowed hosts */
     bool writes_reports; /* JOB_REPORT: into the output files of jobs that ask for it */
-    int64_t clean_period_ms;     /* ended jobs are removed after it */
-    int64_t history_period_ms;   /* events of jobs are removed after it */
-    enum overview overview;      /* OVERVIEW */
-    int ledger_mib;              /* LEDGER_SIZE */
-    int user_jobs_mib;           /* USER_JOBS_SIZE */
-    int max_user_priority;       /* of -sp; 0: no user may set one */
-    int max_array_size;          /* elements of an array, and its largest index */
-    struct pend_config pend;     /* MAX_PEND_JOBS */
-    const char *lease_account;   /* LEASE_USER: the account of leased jobs; "": the
-                                    daemon's own, for root one of lease_uids */
-    struct uid_range lease_uids; /* LEASE_UIDS */
-    const char *withheld;        /* why no slots are lent; NULL: they are */
+    int64_t clean_period_ms;       /* ended jobs are removed after it */
+    int64_t history_period_ms;     /* events of jobs are removed after it */
+    enum overview overview;        /* OVERVIEW */
+    int ledger_mib;                /* LEDGER_SIZE */
+    int user_jobs_mib;             /* USER_JOBS_SIZE */
+    int max_user_priority;         /* of -sp; 0: no user may set one */
+    struct job_raise raise;        /* JOB_PRIORITY_OVER_TIME */
+    int max_array_size;            /* elements of an array, and its largest index */
+    struct pend_config pend;       /* MAX_PEND_JOBS */
+    struct pend_config pend_slots; /* MAX_PEND_SLOTS */
+    const char *lease_account;     /* LEASE_USER: the account of leased jobs; "": the
+                                      daemon's own, for root one of lease_uids */
+    struct uid_range lease_uids;   /* LEASE_UIDS */
+    const char *withheld;          /* why no slots are lent; NULL: they are */
     struct user_map users;   /* UserMap: other accounts of leased jobs, by their user */
     const char *own_account; /* of the daemon, where leased jobs run as it; else "" */
     int64_t daemon_uid; /* 0: jobs run as their users; else only its own may submit */

@@ -128,7 +128,7 @@ struct fairshare_ledger;
 /* All arguments are borrowed. The table counts what jobs use for the limits, for
  * fairshare, and for the reservations of rusage. */
 struct job_table *job_table_new(const struct queue_config *queues, int n_queues,
-                                struct limits *limits,
+                                const struct job_raise *raise, struct limits *limits,
                                 struct fairshare_ledger *fairshare,
                                 struct rusage_ledger *rusage);
 void job_table_free(struct job_table *jobs);
@@ -161,8 +161,8 @@ void job_table_doubt(struct job_table *jobs, uint64_t last);
 /* Other queues, limits and shares: each job finds its queue by name, its class, and its
  * place in the limits and shares. The old ones are not used any more. */
 void job_table_reload(struct job_table *jobs, const struct queue_config *queues,
-                      int n_queues, struct limits *limits,
-                      struct fairshare_ledger *fairshare);
+                      int n_queues, const struct job_raise *raise,
+                      struct limits *limits, struct fairshare_ledger *fairshare);
 
 /* A new array, PEND, of elements with these indices, ascending; returns the first. No
  * other job has its id. Not stored yet. */
@@ -200,12 +200,15 @@ int job_table_count_unfinished(const struct job_table *jobs);
 int64_t job_table_pending_slots(const struct job_table *jobs);
 /* Jobs of the user that are PEND or PSUSP, elements of arrays one by one. */
 int job_index_count_pending(const struct job_table *jobs, int64_t uid);
+/* The slots that these ask for, at least. */
+int64_t job_index_pending_slots(const struct job_table *jobs, int64_t uid);
 /* The memory that all jobs of the user take until they are cleaned, about; their rows
  * take as much of the disk. */
 int64_t job_index_user_bytes(const struct job_table *jobs, int64_t uid);
 /* The users who have or had pending jobs, by index from 0, and how many these are;
  * NULL: there is none. */
-const char *job_index_pending_user(const struct job_table *jobs, int index, int *count);
+const char *job_index_pending_user(const struct job_table *jobs, int index, int *count,
+                                   int64_t *n_slots);
 /* The number of pending jobs by reason; elements of arrays count one by one. */
 void job_pending_count_reasons(const struct job_table *jobs, int64_t counts[REASONS]);
 /* The classes of pending jobs that may be dispatched. */

@@ -39,6 +39,7 @@ struct user_pending {
     int64_t uid;
     char name[NAME_SIZE];
     int count;
+    int64_t n_slots; /* of the pending jobs */
     int64_t n_bytes; /* of all the user's jobs until they are cleaned */
 };
 
@@ -56,12 +57,21 @@ int job_index_count_pending(const struct job_table *jobs, int64_t uid)
     return found != NULL ? found->count : 0;
 }
 
-const char *job_index_pending_user(const struct job_table *jobs, int index, int *count)
+int64_t job_index_pending_slots(const struct job_table *jobs, int64_t uid)
+{
+    const struct user_pending *found =
+        sorted_find(jobs->pending_of, jobs->n_pending_of, &uid, compare_uid);
+    return found != NULL ? found->n_slots : 0;
+}
+
+const char *job_index_pending_user(const struct job_table *jobs, int index, int *count,
+                                   int64_t *n_slots)
 {
     if (index >= jobs->n_pending_of) {
         return NULL;
     }
     *count = jobs->pending_of[index]->count;
+    *n_slots = jobs->pending_of[index]->n_slots;
     return jobs->pending_of[index]->name;
 }
 
@@ -100,7 +110,9 @@ static void count_state(struct job_table *jobs, const struct job *job, int sign)
     jobs->n_by_state[job->state] += sign;
     job_group_count_job(job->group, job->state, sign);
     if (job->state == JOB_PEND || job->state == JOB_PSUSP) {
-        find_or_add(jobs, job->spec)->count += sign;
+        struct user_pending *of_user = find_or_add(jobs, job->spec);
+        of_user->count += sign;
+        of_user->n_slots += (int64_t)sign * job->spec->n_slots;
     }
 }
 

@@ -21,6 +21,7 @@
 struct job_table {
     const struct queue_config *queues;
     int n_queues;
+    struct job_raise raise;
     struct limits *limits;
     struct job_groups *groups;
     struct fairshare_ledger *fairshare;

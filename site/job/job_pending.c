@@ -208,7 +208,8 @@ void job_pending_enter(struct job_table *jobs, struct job *job)
     job->hold = hold_reason(jobs, job, &job->hold_ms);
     if (job->hold == REASON_NEW) {
         job->entry.key = job_key(job);
-        job->entry.priority = job->terms->priority;
+        job->entry.priority =
+            job_class_priority(&jobs->raise, job->terms->priority, job->submit_ms);
         job->pending_class =
             job_class_add(jobs->classes, class_name(jobs, job), &job->entry);
         return;

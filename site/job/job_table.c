@@ -12,13 +12,14 @@
 /* ---------------------------------------------------------------- the table */
 
 struct job_table *job_table_new(const struct queue_config *queues, int n_queues,
-                                struct limits *limits,
+                                const struct job_raise *raise, struct limits *limits,
                                 struct fairshare_ledger *fairshare,
                                 struct rusage_ledger *rusage)
 {
     struct job_table *jobs = mem_alloc(1, sizeof(*jobs));
     jobs->queues = queues;
     jobs->n_queues = n_queues;
+    jobs->raise = *raise;
     jobs->limits = limits;
     jobs->fairshare = fairshare;
     jobs->rusage = rusage;
@@ -88,8 +89,8 @@ void job_table_enter_queue(struct job_table *jobs, struct job *job, const char *
 }
 
 void job_table_reload(struct job_table *jobs, const struct queue_config *queues,
-                      int n_queues, struct limits *limits,
-                      struct fairshare_ledger *fairshare)
+                      int n_queues, const struct job_raise *raise,
+                      struct limits *limits, struct fairshare_ledger *fairshare)
 {
     for (int i = 0; i < jobs->all.count; i++) {
         struct job *job = jobs->all.items[i];
@@ -99,6 +100,7 @@ void job_table_reload(struct job_table *jobs, const struct queue_config *queues,
     }
     jobs->queues = queues;
     jobs->n_queues = n_queues;
+    jobs->raise = *raise;
     jobs->limits = limits;
     jobs->fairshare = fairshare;
     for (int i = 0; i < jobs->all.count; i++) {

@@ -226,3 +226,20 @@ const char *load_judge_hold_reason(struct load_judge *judge, struct arena *arena
                ? excess_text(arena, &excess, host_load)
                : NULL;
 }
+
+const char *load_judge_idle_reason(const struct load_judge *judge, struct arena *arena,
+                                   const struct load_judged_host *host_load)
+{
+    const struct resource_table *table =
+        host_resources_values(judge->parts.host_resources);
+    int64_t wanted_ms = judge->parts.config->pg_idle_ms;
+    int row = host_load->row;
+    if (row < 0 || wanted_ms == 0 || !resource_table_has(table, row, RESOURCE_IT)) {
+        return NULL;
+    }
+    double minutes = resource_table_number(table, row, RESOURCE_IT);
+    return minutes * 60000 >= (double)wanted_ms
+               ? NULL
+               : arena_printf(arena, "it %.0f min, below %lld s on %s (PG_SUSP_IT)",
+                              minutes, (long long)(wanted_ms / 1000), host_load->host);
+}

@@ -51,4 +51,9 @@ const char *load_judge_stop_reason(struct load_judge *judge, struct arena *arena
 const char *load_judge_hold_reason(struct load_judge *judge, struct arena *arena,
                                    int queue, const struct load_judged_host *host_load);
 
+/* PG_SUSP_IT: why a job that paging has suspended there may not resume yet, "it 0 min,
+ * below 180 s on n1 (PG_SUSP_IT)", or NULL. */
+const char *load_judge_idle_reason(const struct load_judge *judge, struct arena *arena,
+                                   const struct load_judged_host *host_load);
+
 #endif

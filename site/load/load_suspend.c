@@ -264,6 +264,12 @@ static const char *stop_reason(struct load_suspend *load, struct arena *arena,
     return NULL;
 }
 
+/* The threshold that it exceeded was one of pg. */
+static bool is_by_paging(const struct job *job)
+{
+    return job->overload != NULL && strncmp(job->overload, "pg ", 3) == 0;
+}
+
 const char *load_suspend_hold_reason(struct load_suspend *load, struct arena *arena,
                                      const struct job *job)
 {
@@ -272,6 +278,9 @@ const char *load_suspend_hold_reason(struct load_suspend *load, struct arena *ar
         load_judge_find_host(load->judge, job->hosts[i].host, is_own(job), &host_load);
         const char *why =
             load_judge_hold_reason(load->judge, arena, job->queue, &host_load);
+        if (why == NULL && is_by_paging(job)) {
+            why = load_judge_idle_reason(load->judge, arena, &host_load);
+        }
         if (why != NULL) {
             return why;
         }

@@ -29,6 +29,38 @@ static void test_order(void **state)
     }
 }
 
+/* JOB_PRIORITY_OVER_TIME = 3/20: a job passes later ones whose priority exceeds its own
+ * by less than the raises that they have missed; within an interval the priority alone
+ * counts. */
+static void test_priority_over_time(void **state)
+{
+    const struct job_raise raise = {3, 20 * 60000}, none = {0, 0};
+    static const struct {
+        int64_t priority, minute, other, other_minute;
+        int first; /* -1: the one, 0: alike, 1: the other */
+        const char *why;
+    } rows[] = {
+        {50, 0, 50, 19, 0, "of one interval"},
+        {50, 0, 50, 20, -1, "a raise more"},
+        {50, 0, 53, 20, 0, "made up for"},
+        {50, 0, 54, 20, 1, "more than made up for"},
+        {50, 0, 54, 40, -1, "two raises"},
+        {50, 100, 10, 0, -1, "five raises are 15: 40 are more"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        int64_t one =
+            job_class_priority(&raise, rows[i].priority, rows[i].minute * 60000);
+        int64_t other =
+            job_class_priority(&raise, rows[i].other, rows[i].other_minute * 60000);
+        int first = one > other ? -1 : one < other;
+        if (first != rows[i].first) {
+            fail_msg("%s: %d", rows[i].why, first);
+        }
+    }
+    assert_int_equal(job_class_priority(&none, 50, 1000000000), 50);
+}
+
 static void test_names(void **state)
 {
     struct job_class_set *classes = job_class_set_new();
@@ -145,11 +177,9 @@ static void test_coming_and_going(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_verdict),
-        cmocka_unit_test(test_heads),
-        cmocka_unit_test(test_coming_and_going),
+        cmocka_unit_test(test_order), cmocka_unit_test(test_priority_over_time),
+        cmocka_unit_test(test_names), cmocka_unit_test(test_verdict),
+        cmocka_unit_test(test_heads), cmocka_unit_test(test_coming_and_going),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -155,6 +155,51 @@ static void test_of_the_site(void **state)
     site_stage_release(&stage);
 }
 
+static uint64_t submit_slots(struct site_stage *stage, const char *user,
+                             const char *name, int n_slots)
+{
+    struct job_spec spec = site_stage_spec("local", "work");
+    spec.name = name;
+    spec.n_slots = n_slots;
+    spec.uid = (int)site_stage_user(user).uid;
+    return site_stage_submit_spec(stage, user, &spec);
+}
+
+/* MAX_PEND_SLOTS beside MAX_PEND_JOBS: by user, group and site; a job that has started
+ * counts no more, nor does one that was killed; after a restart as many. */
+static void test_slots(void **state)
+{
+    struct site_stage stage;
+    open_with(&stage, "MAX_PEND_SLOTS = 20",
+              "ana 3\nEnd User\nBegin User\nUSER_NAME MAX_PEND_SLOTS\nana 8\nteam 12\n"
+              "default 10");
+    assert_int_equal(submit_slots(&stage, "ana", "a[1-3]", 3), 0);
+    expect_refused(&stage,
+                   "user ana has 0 pending slots, and with 9 more there are more than "
+                   "the 8 of MAX_PEND_SLOTS; try again when some have started. Job not "
+                   "submitted.");
+    assert_true(submit_slots(&stage, "ana", "a[1-2]", 4) > 0);
+    assert_int_equal(submit_slots(&stage, "ana", "b", 1), 0);
+    assert_int_equal(submit_slots(&stage, "bob", "a", 5), 0);
+    expect_refused(
+        &stage, "the users of group team have 8 pending slots, and with 5 more there "
+                "are more than the 12 of MAX_PEND_SLOTS; try again when some have "
+                "started. Job not submitted.");
+    assert_true(submit_slots(&stage, "bob", "a", 4) > 0);
+    assert_int_equal(submit_slots(&stage, "olga", "a", 9), 0);
+    expect_refused(
+        &stage, "the site has 12 pending slots, and with 9 more there are more than "
+                "the 20 of MAX_PEND_SLOTS; try again when some have started. Job not "
+                "submitted.");
+    assert_true(submit_slots(&stage, "olga", "a", 8) > 0);
+    site_stage_restart(&stage);
+    assert_int_equal(submit_slots(&stage, "bob", "b", 1), 0);
+    site_stage_control(&stage, "ana", "1[2]", CONTROL_KILL, 0);
+    assert_true(submit_slots(&stage, "bob", "b", 4) > 0);
+    assert_int_equal(submit_slots(&stage, "bob", "c", 1), 0); /* 12 of team again */
+    site_stage_release(&stage);
+}
+
 /* One request reaches 2,000 jobs; the next one reaches the others first. */
 /* ---------------------------------------------------------------- USER_JOBS_SIZE */
 
@@ -272,6 +317,7 @@ int main(void)
         cmocka_unit_test(test_column_of_groups),
         cmocka_unit_test(test_100000_by_default),
         cmocka_unit_test(test_of_the_site),
+        cmocka_unit_test(test_slots),
         cmocka_unit_test(test_jobs_of_a_user_take_so_much),
         cmocka_unit_test(test_ended_jobs_take_it_until_they_are_cleaned),
         cmocka_unit_test(test_elements_take_their_memory),

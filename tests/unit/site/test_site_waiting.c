@@ -360,6 +360,27 @@ static void test_priority_and_moves(void **state)
     site_stage_release(&stage);
 }
 
+/* JOB_PRIORITY_OVER_TIME: a job that waits for an hour passes a later one of a higher
+ * priority. */
+static void test_priority_over_time(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    init(&stage, 1,
+         "End Queue\nBegin Parameters\nJOB_PRIORITY_OVER_TIME = 20/30\n"
+         "MAX_USER_PRIORITY = 100\nEnd Parameters\nBegin Queue\nQUEUE_NAME = more");
+    uint64_t holder = add(&stage, "hold", "");
+    uint64_t a = add(&stage, "a", "");
+    site_stage_pass(&stage, 60 * 60000);
+    site_stage_host_alive(&stage, "s1");
+    const struct job_terms more = {.priority = 80};
+    uint64_t b = (uint64_t)value_find(submit(&stage, "b", &more)->value, "job")->number;
+    run(&stage, holder, 0);
+    assert_true(has_started(&stage, a)); /* 50 and 40 more, against 80 */
+    assert_false(has_started(&stage, b));
+    site_stage_release(&stage);
+}
+
 static void test_switch(void **state)
 {
     struct site_stage stage;
@@ -472,6 +493,7 @@ int main(void)
         cmocka_unit_test(test_inactive),
         cmocka_unit_test(test_window),
         cmocka_unit_test(test_priority_and_moves),
+        cmocka_unit_test(test_priority_over_time),
         cmocka_unit_test(test_switch),
         cmocka_unit_test(test_switch_and_range),
         cmocka_unit_test(test_requeue),

@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -151,6 +152,54 @@ static void test_one_at_a_time(void **state)
     assert_non_null(strstr(
         stage.told, "load is within its thresholds again, after heat 71 > 70 on s1"));
     site_stage_release(&stage);
+}
+
+/* PG_SUSP_IT, 3 minutes by default: a job that paging has suspended resumes when nobody
+ * is at its host, however little it pages; one of another index does at once. */
+static void test_paging_and_idle_hosts(void **state)
+{
+    static const struct {
+        const char *parameters, *index, *first, *second;
+        bool resumes_first; /* while somebody is there since 2 minutes */
+        const char *why;
+    } rows[] = {
+        {"", "pg", "71", "10", false, "the default"},
+        {"Begin Parameters\nPG_SUSP_IT = 120\nEnd Parameters\n", "pg", "71", "10", true,
+         "two minutes are enough"},
+        {"Begin Parameters\nPG_SUSP_IT = 0\nEnd Parameters\n", "pg", "71", "10", true,
+         "never"},
+        {"", "heat", "71", "10", true, "another index"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct site_stage stage;
+        char text[1024];
+        snprintf(text, sizeof(text),
+                 "%s" SITE
+                 "Begin Host\nHOST_NAME MXJ %s\ns1 4 50/70\nEnd Host\n" QUEUES(""),
+                 rows[i].parameters, rows[i].index);
+        begin(&stage, text);
+        tell(&stage, rows[i].index, "10", "9");
+        uint64_t id = run_job(&stage, "low");
+        run_job(&stage, "high");
+        turn(&stage);
+        tell(&stage, rows[i].index, rows[i].first, "0");
+        assert_true(is_halted(&stage, id));
+        obey(&stage, id, CONTROL_SUSPEND);
+        tell(&stage, rows[i].index, rows[i].second, "2");
+        turn(&stage);
+        if (is_halted(&stage, id) == rows[i].resumes_first) {
+            fail_msg("%s: %s", rows[i].why, site_stage_job_text(&stage, id, "reason"));
+        }
+        if (!rows[i].resumes_first) {
+            assert_non_null(strstr(site_stage_job_text(&stage, id, "reason"),
+                                   "now it 2 min, below 180 s on s1 (PG_SUSP_IT)"));
+        }
+        tell(&stage, rows[i].index, rows[i].second, "3");
+        turn(&stage);
+        assert_false(is_halted(&stage, id));
+        site_stage_release(&stage);
+    }
 }
 
 /* Of two hosts, both alive. */
@@ -398,6 +447,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_why_a_job_waits),
         cmocka_unit_test(test_one_at_a_time),
+        cmocka_unit_test(test_paging_and_idle_hosts),
         cmocka_unit_test(test_turns_of_parallel_jobs),
         cmocka_unit_test(test_somebody_is_at_the_host),
         cmocka_unit_test(test_restart_and_reload),
