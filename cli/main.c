@@ -56,7 +56,7 @@ static const struct command commands[] = {
     {"wait", "JOB...", "Waits for jobs to end: exit 0 when all are DONE, else 1.",
      NULL, NULL, CALL_WORDS_MIXED, cmd_wait_run},
     {"requeue", "JOB...", "Ends jobs, and puts them back into their queue.",
-     NULL, NULL, CALL_WORDS_MIXED, cmd_job_move_requeue},
+     cmd_job_move_options, NULL, CALL_WORDS_MIXED, cmd_job_move_requeue},
     {"switch", "QUEUE JOB...", "Moves pending jobs to another queue.",
      NULL, NULL, CALL_WORDS_MIXED, cmd_job_move_switch},
     {"modify", "JOB",

@@ -74,6 +74,7 @@ enum job_move {
     MOVE_SWITCH,  /* to another queue */
     MOVE_TOP,     /* before or behind all jobs of its queue and priority */
     MOVE_BOTTOM,
+    MOVE_RERUN, /* a job that has ended is pending again */
 };
 
 struct msg_job_move {
@@ -82,6 +83,7 @@ struct msg_job_move {
     const char *queue; /* of MOVE_SWITCH */
     const char *const *jobs;
     int n_jobs;
+    bool is_held; /* REQUEUE, RERUN: it is PSUSP until a user resumes it */
 };
 
 enum job_resize_order {

@@ -71,10 +71,11 @@ const struct schema schema_client_job_control = SCHEMA("JobControl", job_control
 #define S struct msg_job_move
 static const struct field job_move[] = {
     UINT64(1, request),
-    ENUM(2, move, MOVE_BOTTOM),
+    ENUM(2, move, MOVE_RERUN),
     TEXT(3, queue, NAME, 0, NAME_SIZE - 1),
     TEXTS(4, jobs, JOBS_PER_COMMAND_MAX, JOB, 1, JOB_MAX,
           JOBS_PER_COMMAND_MAX *JOB_MAX),
+    BOOL(470, is_held),
 };
 const struct schema schema_client_job_move = SCHEMA("JobMove", job_move);
 #undef S

@@ -64,14 +64,27 @@ static int move_jobs(struct call *call, enum job_move move, const char *queue,
     }
     msg.job_move.move = move;
     msg.job_move.queue = queue;
+    msg.job_move.is_held = call_has(call, "-H");
     msg.job_move.jobs = (const char *const *)call->operands + first;
     msg.job_move.n_jobs = call->n_operands - first;
     return order(call, &msg);
 }
 
+const struct call_option cmd_job_move_options[] = {
+    {"-H", NULL, "they are held (PSUSP) until they are resumed", false},
+    {"--ended", NULL, "jobs that have ended are run again", false},
+    {NULL, NULL, NULL, false},
+};
+
 int cmd_job_move_requeue(struct call *call)
 {
-    return move_jobs(call, MOVE_REQUEUE, "", 0);
+    return move_jobs(call, call_has(call, "--ended") ? MOVE_RERUN : MOVE_REQUEUE, "",
+                     0);
+}
+
+int cmd_job_move_rerun(struct call *call)
+{
+    return move_jobs(call, MOVE_RERUN, "", 0);
 }
 
 int cmd_job_move_switch(struct call *call)

@@ -48,8 +48,66 @@ int lsf_control_resume(struct call *call)
     return order(call, 0, cmd_job_control_resume);
 }
 
+/* The states whose jobs brequeue's options mean; "": none is given. */
+static const char *requeue_states(struct call *call)
+{
+    static const char *const states[][2] = {{"-a", "RUN SSUSP USUSP DONE EXIT"},
+                                            {"-r", "RUN"},
+                                            {"-d", "DONE"},
+                                            {"-e", "EXIT"}};
+    const char *text = "";
+    for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+        if (call_has(call, states[i][0])) {
+            text = arena_printf(&call->arena, "%s %s", text, states[i][1]);
+        }
+    }
+    return text;
+}
+
+/* Orders for those of the jobs that have ended, and for those that have not. */
+static int requeue_by_state(struct call *call, const char *states)
+{
+    struct listing listing = {0};
+    const json_t *row;
+    size_t i;
+    int n_missing, counts[2] = {0, 0};
+    int status = lsf_select_rows(call, 0, true, &listing, &n_missing);
+    size_t most = json_array_size(listing.rows) + 1;
+    char **ids[2] = {arena_alloc(&call->arena, most, sizeof(char *)),
+                     arena_alloc(&call->arena, most, sizeof(char *))};
+    json_array_foreach(listing.rows, i, row)
+    {
+        const char *state = lsf_format_get(row, "state");
+        bool has_ended = strcmp(state, "DONE") == 0 || strcmp(state, "EXIT") == 0;
+        if (strstr(states, state) != NULL) {
+            ids[has_ended][counts[has_ended]++] =
+                arena_str(&call->arena, lsf_format_plain(&call->arena, row, "id"));
+        }
+    }
+    listing_free(&listing);
+    if (status == CALL_OK && counts[0] + counts[1] == 0) {
+        call_fail("No matching job found");
+        return LSF_FAILED;
+    }
+    for (int k = 0; status == CALL_OK && k < 2; k++) {
+        call->operands = ids[k];
+        call->n_operands = counts[k];
+        if (counts[k] > 0) {
+            status = k == 0 ? cmd_job_move_requeue(call) : cmd_job_move_rerun(call);
+        }
+    }
+    return status == CALL_OK && n_missing > 0 ? LSF_FAILED : status;
+}
+
 int lsf_control_requeue(struct call *call)
 {
+    const char *states = requeue_states(call);
+    if (states[0] != '\0') {
+        return requeue_by_state(call, states);
+    }
+    if (call->n_operands == 0 && !call_has(call, "-u")) {
+        lsf_line_add(call, "-u", listing_user(call, false)); /* the latest one */
+    }
     return order(call, 0, cmd_job_move_requeue);
 }
 

@@ -377,12 +377,12 @@ static const struct lsf_option bstop_options[] = {
 
 static const struct lsf_option brequeue_options[] = {
     SELECTION,
-    FLAG("-r", "running jobs only"),
-    FLAG("-a", "jobs in all states"),
-    NOT("-d", NULL, "ended jobs are not requeued; submit them again"),
-    NOT("-e", NULL, "ended jobs are not requeued; submit them again"),
-    NOT("-H", NULL, "use brequeue, then bstop"),
-    NOT("-p", NULL, "use brequeue and bmod"),
+    FLAG("-r", "running jobs"),
+    FLAG("-d", "jobs that are DONE"),
+    FLAG("-e", "jobs that are EXIT"),
+    FLAG("-a", "jobs that run, are suspended or have ended"),
+    FLAG("-H", "they are held (PSUSP) until bresume"),
+    NOT("-p", NULL, NO_FORWARDING),
     END,
 };
 
@@ -679,7 +679,7 @@ const struct lsf_command lsf_table_commands[] = {
     {"bswitch", "QUEUE JOB...|0", "switch", "Moves jobs that wait to another queue.", bswitch_options, CALL_WORDS_MIXED, lsf_control_switch},
     {"btop", "JOB [POSITION]", "btop", "Moves a job before all others of its queue and priority.", move_options, CALL_WORDS_MIXED, lsf_control_top},
     {"bbot", "JOB [POSITION]", "bbot", "Moves a job behind all others of its queue and priority.", move_options, CALL_WORDS_MIXED, lsf_control_bottom},
-    {"brequeue", "JOB...|0", "requeue", "Ends jobs, and puts them back into their queue.", brequeue_options, CALL_WORDS_MIXED, lsf_control_requeue},
+    {"brequeue", "[JOB...|0]", "requeue", "Ends jobs, and puts them back into their queue.", brequeue_options, CALL_WORDS_MIXED, lsf_control_requeue},
     {"bresize", "release HOSTS JOB|request JOB|cancel JOB", "resize", "Other slots for a running job.", bresize_options, CALL_WORDS_MIXED, lsf_control_resize},
     {"bpeek", "[JOB]", "peek", "What a job has written so far.", bpeek_options, CALL_WORDS_MIXED, lsf_control_peek},
     {"bhist", "[JOB...]", "hist", "What happened to jobs.", bhist_options, CALL_WORDS_MIXED, lsf_hist_run},

@@ -5,6 +5,7 @@
 #include "site/api/site_api.h"
 
 #include "site/api/job_answer.h"
+#include "site/api/permission.h"
 #include "site/config/site_config.h"
 #include "site/job/history.h"
 #include "site/lifecycle/lifecycle.h"
@@ -14,6 +15,7 @@ struct call {
     const struct peer *from;
     enum job_move move;
     int queue; /* of MOVE_SWITCH */
+    bool is_held;
     struct effects *effects;
     struct job_answer answer;
     /* The elements of an array have one spec, whose requirements are checked once. */
@@ -67,8 +69,26 @@ static int check_switch(struct call *call, const struct job *job, struct err *er
     return code == 0 ? check_requirements(call, job->spec, err) : code;
 }
 
+/* Its run must be over for the host too, and its terminal is gone. */
+static int check_rerun(struct call *call, const struct job *job, struct err *err)
+{
+    if (!permission_may_manage(call->api->config, call->from, job)) {
+        return err_set(err, ERR_DENIED, "user permission denied, it is %s's",
+                       job->spec->user);
+    }
+    if (!job_is_ended(job)) {
+        return err_set(err, ERR_STATE, "job has not finished yet");
+    }
+    return job->spec->interaction == INTERACTION_NONE
+               ? 0
+               : err_set(err, ERR_STATE, "an interactive job is not requeued");
+}
+
 static int check(struct call *call, const struct job *job, struct err *err)
 {
+    if (call->move == MOVE_RERUN) {
+        return check_rerun(call, job, err);
+    }
     int code = job_answer_check(call->api, call->from, job, err);
     if (code != 0) {
         return code;
@@ -87,6 +107,8 @@ static int check(struct call *call, const struct job *job, struct err *err)
         return job->attempt == 0
                    ? 0
                    : err_set(err, ERR_STATE, "job has started, only waiting jobs move");
+    case MOVE_RERUN:
+        break;
     }
     return 0;
 }
@@ -96,6 +118,10 @@ static void carry_out(struct call *call, struct job *job)
     struct site_api *api = call->api;
     switch (call->move) {
     case MOVE_REQUEUE:
+        if (call->is_held) { /* a job that its user has stopped waits stopped */
+            control_job_apply(api->life, job, CONTROL_SUSPEND, 0, call->from->name,
+                              api->now_ms, call->effects);
+        }
         control_job_requeue(api->life, job, call->from->name, api->now_ms,
                             call->effects);
         return;
@@ -108,6 +134,14 @@ static void carry_out(struct call *call, struct job *job)
         job_table_reorder(api->jobs, job, call->move == MOVE_TOP);
         history_reordered(api->history, job, call->move == MOVE_TOP, call->effects);
         break;
+    case MOVE_RERUN:
+        job_table_rerun(
+            api->jobs, job,
+            arena_printf(&call->effects->arena, "requeued by %s", call->from->name));
+        if (call->is_held) {
+            job_table_set_state(api->jobs, job, JOB_PSUSP);
+        }
+        break;
     }
     job_store(job, call->effects);
     pass_request_set(api->pass_request);
@@ -118,6 +152,7 @@ static const char *done_text(const struct call *call)
     struct arena *arena = &call->effects->arena;
     switch (call->move) {
     case MOVE_REQUEUE:
+    case MOVE_RERUN:
         return "is being requeued";
     case MOVE_SWITCH:
         return arena_printf(arena, "is switched to queue <%s>",
@@ -166,6 +201,7 @@ void job_move_request(struct site_api *api, const struct peer *from,
     struct call call = {.api = api,
                         .from = from,
                         .move = move->move,
+                        .is_held = move->is_held,
                         .effects = effects,
                         .answer = job_answer_begin(&effects->arena)};
     if (move->move == MOVE_SWITCH) {

@@ -282,6 +282,8 @@ void job_set_avoided(struct job *job, const char *hosts);
 /* The job loses its attempt and is pending again, PSUSP if a user has stopped it. */
 void job_table_requeue(struct job_table *jobs, struct job *job,
                        enum requeue_cause cause, const char *reason);
+/* A job that has ended is pending again, as if it had just been submitted. */
+void job_table_rerun(struct job_table *jobs, struct job *job, const char *reason);
 /* The job ends: DONE or EXIT. */
 void job_table_end(struct job_table *jobs, struct job *job, const struct run_exit *exit,
                    bool is_done, const char *reason, int64_t end_ms);

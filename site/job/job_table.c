@@ -412,6 +412,30 @@ void job_table_requeue(struct job_table *jobs, struct job *job,
     job_index_add(jobs, job);
 }
 
+void job_table_rerun(struct job_table *jobs, struct job *job, const char *reason)
+{
+    struct job_list *ended = &jobs->ended;
+    int place = ended->count - 1;
+    while (ended->items[place] != job) { /* by the end, which clocks may have moved */
+        place--;
+    }
+    memmove(&ended->items[place], &ended->items[place + 1],
+            (size_t)(ended->count - place - 1) * sizeof(*ended->items));
+    ended->count--;
+    job->submission->n_unfinished++;
+    job_index_remove(jobs, job);
+    free(job->exit);
+    job->exit = NULL;
+    job->is_killed = false;
+    job->end_ms = 0;
+    job->n_requeues = job->n_pre_fails = 0;
+    job->suspension = (struct job_suspension){.causes = 0};
+    job->is_released = job->terms->depend_on[0] == '\0';
+    job->is_never_satisfied = false;
+    job_index_add(jobs, job);
+    job_table_requeue(jobs, job, REQUEUE_USER, reason);
+}
+
 void job_table_end(struct job_table *jobs, struct job *job, const struct run_exit *exit,
                    bool is_done, const char *reason, int64_t end_ms)
 {

@@ -102,6 +102,7 @@ static void test_enums_keep_their_numbers(void **state)
     assert_int_equal(MOVE_SWITCH, 1);
     assert_int_equal(MOVE_TOP, 2);
     assert_int_equal(MOVE_BOTTOM, 3);
+    assert_int_equal(MOVE_RERUN, 4);
     assert_int_equal(QUEUE_OPEN, 0);
     assert_int_equal(QUEUE_CLOSE, 1);
     assert_int_equal(QUEUE_ACTIVATE, 2);

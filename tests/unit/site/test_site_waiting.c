@@ -64,6 +64,22 @@ static const struct msg_reply *move(struct site_stage *stage, const char *user,
     return site_stage_reply(stage);
 }
 
+/* As move, held. */
+static const struct msg_reply *move_held(struct site_stage *stage, enum job_move kind,
+                                         const char *job)
+{
+    struct peer from = site_stage_user("ana");
+    struct msg msg = {.kind = MSG_JOB_MOVE, .site = ""};
+    msg.job_move = (struct msg_job_move){.request = ++stage->request,
+                                         .move = kind,
+                                         .queue = "",
+                                         .jobs = &job,
+                                         .n_jobs = 1,
+                                         .is_held = true};
+    site_stage_message(stage, &from, &msg);
+    return site_stage_reply(stage);
+}
+
 static const struct msg_reply *order(struct site_stage *stage, const char *user,
                                      enum queue_order kind, const char *queue)
 {
@@ -94,6 +110,78 @@ static void assert_waits(struct site_stage *stage, uint64_t id, const char *pend
 {
     assert_false(has_started(stage, id));
     assert_string_equal(site_stage_job_text(stage, id, "pending"), pending);
+}
+
+/* ---------------------------------------------------------------- once more */
+
+/* brequeue -e, -d: an ended job is pending as at its submission, in a new process as
+ * well: it has no end, and its condition counts again. */
+static void test_ended_job_runs_again(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    init(&stage, 4, "");
+    uint64_t first = add(&stage, "a", "");
+    uint64_t then = add(&stage, "b", "ended(a)");
+    run(&stage, first, 3);
+    run(&stage, then, 0);
+    assert_int_equal(site_stage_state(&stage, first), JOB_EXIT);
+    uint64_t attempt = site_stage_attempt_of(&stage, first);
+    assert_int_equal(move(&stage, "ana", MOVE_RERUN, "", "1")->code, 0);
+    assert_true(site_stage_attempt_of(&stage, first) > attempt);
+    assert_string_equal(site_stage_job_text(&stage, first, "end_at"), "");
+    assert_string_equal(site_stage_job_text(&stage, first, "exit_code"), "");
+    assert_int_equal(move(&stage, "ana", MOVE_RERUN, "", "1")->code, ERR_STATE);
+    assert_int_equal(move(&stage, "ana", MOVE_RERUN, "", "2")->code, 0);
+    assert_waits(&stage, then, "dependency");
+    site_stage_restart(&stage);
+    site_stage_host_up(&stage, "s1");
+    assert_waits(&stage, then, "dependency");
+    run(&stage, first, 0);
+    assert_int_equal(site_stage_state(&stage, first), JOB_DONE);
+    run(&stage, then, 0);
+    assert_int_equal(site_stage_state(&stage, then), JOB_DONE);
+    site_stage_pass(&stage, 24 * 3600000); /* both are cleaned once */
+    assert_int_equal(move(&stage, "ana", MOVE_RERUN, "", "1")->code, ERR_NOT_FOUND);
+    site_stage_release(&stage);
+}
+
+/* Others may not, nor is a job that runs meant. */
+static void test_ended_job_of_another(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    init(&stage, 4, "");
+    uint64_t id = add(&stage, "a", "");
+    assert_int_equal(move(&stage, "ana", MOVE_RERUN, "", "1")->code, ERR_STATE);
+    run(&stage, id, 1);
+    assert_int_equal(move(&stage, "bob", MOVE_RERUN, "", "1")->code, ERR_DENIED);
+    assert_int_equal(site_stage_state(&stage, id), JOB_EXIT);
+    site_stage_release(&stage);
+}
+
+/* brequeue -H: PSUSP until a user resumes it, whether it ran or had ended. */
+static void test_requeued_and_held(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    init(&stage, 4, "");
+    uint64_t ended = add(&stage, "a", ""), running = add(&stage, "b", "");
+    run(&stage, ended, 1);
+    run(&stage, running, -1);
+    assert_int_equal(move_held(&stage, MOVE_RERUN, "1")->code, 0);
+    assert_int_equal(site_stage_state(&stage, ended), JOB_PSUSP);
+    assert_int_equal(move_held(&stage, MOVE_REQUEUE, "2")->code, 0);
+    site_stage_exited(&stage, "s1", site_stage_attempt_of(&stage, running), 130);
+    assert_int_equal(site_stage_state(&stage, running), JOB_PSUSP);
+    site_stage_restart(&stage);
+    site_stage_host_up(&stage, "s1");
+    assert_int_equal(site_stage_state(&stage, ended), JOB_PSUSP);
+    assert_int_equal(site_stage_state(&stage, running), JOB_PSUSP);
+    site_stage_control(&stage, "ana", "2", CONTROL_RESUME, 0);
+    run(&stage, running, 0);
+    assert_int_equal(site_stage_state(&stage, running), JOB_DONE);
+    site_stage_release(&stage);
 }
 
 /* ---------------------------------------------------------------- other jobs */
@@ -480,6 +568,9 @@ static void test_switch_and_range(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ended_job_runs_again),
+        cmocka_unit_test(test_ended_job_of_another),
+        cmocka_unit_test(test_requeued_and_held),
         cmocka_unit_test(test_done),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_restart_and_clean),
