@@ -172,7 +172,7 @@ struct invariants {
     struct usage_jobs *usage_jobs;
     bool has_restored;        /* a journal, or the broker's store */
     bool has_restored_broker; /* its store */
-    struct seen *hours; /* nodes, leases and runs (invariant_hours.c) */
+    struct seen *hours;       /* nodes, leases and runs (invariant_hours.c) */
     struct seen *leases, *submissions, *jobs, *exits, *uses, *lease_resources, *sites,
         *supplies, *loads;
     int64_t now_ms;
