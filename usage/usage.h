@@ -259,6 +259,9 @@ void usage_behind_free(struct usage_behind *behind); /* NULL is fine */
 /* A run by its side's records. Texts are copied. A second one of an attempt and side is
  * the same. */
 void usage_behind_run(struct usage_behind *behind, const struct usage_run *run);
+/* The first attempt above `after` of which one side has no record so far; 0: none. */
+uint64_t usage_behind_single(struct usage_behind *behind, uint64_t after);
+bool usage_behind_is_single(const struct usage_behind *behind, uint64_t attempt);
 /* By side and time; the first one of a side may have begun earlier than what is
  * compared. Those that change nothing are left out. */
 void usage_behind_split(struct usage_behind *behind, bool is_broker,

@@ -74,6 +74,27 @@ void usage_behind_run(struct usage_behind *behind, const struct usage_run *run)
     pair->runs[which].lease = NULL;
 }
 
+bool usage_behind_is_single(const struct usage_behind *behind, uint64_t attempt)
+{
+    const struct pair *pair;
+
+    HASH_FIND(hh, behind->pairs, &attempt, sizeof attempt, pair);
+    return pair && !(pair->has[0] && pair->has[1]);
+}
+
+uint64_t usage_behind_single(struct usage_behind *behind, uint64_t after)
+{
+    uint64_t first = 0;
+
+    for (const struct pair *pair = behind->pairs; pair; pair = pair->hh.next) {
+        if (pair->attempt > after && !(pair->has[0] && pair->has[1]) &&
+            (first == 0 || pair->attempt < first)) {
+            first = pair->attempt;
+        }
+    }
+    return first;
+}
+
 static bool is_open(const struct usage_run *run)
 {
     return run->end_ms == USAGE_OPEN;

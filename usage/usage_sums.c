@@ -18,6 +18,7 @@ struct cell {
 
 struct usage_sums {
     int by;
+    bool is_sorted;
     struct cell *cells;
 };
 
@@ -121,6 +122,7 @@ void usage_sums_add(struct usage_sums *sums, const struct usage_row *row)
         cell->row = reduced;
         point_into_key(&cell->row, key);
         HASH_ADD_KEYPTR(hh, sums->cells, cell->key, size, cell);
+        sums->is_sorted = false;
     }
     cell->row.held_ms += row->held_ms;
     cell->row.used_ms += row->used_ms;
@@ -144,7 +146,10 @@ static int compare_cells(const struct cell *one, const struct cell *other)
 
 void usage_sums_each(struct usage_sums *sums, usage_row_fn fn, void *arg)
 {
-    HASH_SORT(sums->cells, compare_cells);
+    if (!sums->is_sorted) {
+        HASH_SORT(sums->cells, compare_cells);
+        sums->is_sorted = true;
+    }
     for (struct cell *cell = sums->cells; cell; cell = cell->hh.next) {
         fn(arg, &cell->row);
     }

@@ -89,6 +89,51 @@ static int fetch_runs(const struct cmd_usage_behind *what, const char *book,
     return 0;
 }
 
+/* A page from the attempt on, whenever it ran: of those that one side lacks so far.
+ * `*last`: the attempt up to which that was all; 0: all there are. */
+static int fetch_singles(const struct cmd_usage_behind *what, const char *book,
+                         uint64_t attempt, struct usage_behind *behind, uint64_t *last,
+                         struct err *err)
+{
+    struct msg_query query = query_of(what, "runs");
+    char after[24];
+    json_t *page, *row;
+    size_t at;
+    snprintf(after, sizeof(after), "%" PRIu64, attempt - 1);
+    query.after = after;
+    query.from_ms = 0;
+    query.to_ms = what->until_ms;
+    int rc = cmd_usage_behind_page(what->connect, query, book, &page, err);
+    if (rc < 0) {
+        return rc;
+    }
+    json_array_foreach(json_object_get(page, "runs"), at, row)
+    {
+        if (usage_behind_is_single(behind, (uint64_t)number_of(row, "run"))) {
+            add_run(behind, row);
+        }
+    }
+    uint64_t next = (uint64_t)number_of(page, "next_run");
+    *last = next != 0 && (*last == 0 || next < *last) ? next : *last;
+    json_decref(page);
+    return 0;
+}
+
+/* The other side may have them at quite another time. */
+static int fetch_others(const struct cmd_usage_behind *what,
+                        struct usage_behind *behind, struct err *err)
+{
+    uint64_t attempt = usage_behind_single(behind, 0);
+    int rc = 0;
+    for (int i = 0; i < PAGES_MAX && attempt != 0 && rc == 0; i++) {
+        uint64_t last = 0;
+        rc = fetch_singles(what, "site", attempt, behind, &last, err);
+        rc = rc == 0 ? fetch_singles(what, "other", attempt, behind, &last, err) : rc;
+        attempt = last != 0 ? usage_behind_single(behind, last) : 0;
+    }
+    return rc;
+}
+
 static json_t *show_ms(int64_t at_ms)
 {
     char text[32];
@@ -136,6 +181,7 @@ int cmd_usage_behind_runs(const struct cmd_usage_behind *what, json_t *differenc
     for (int i = 0; i < 2 && rc == 0; i++) {
         rc = fetch_runs(what, books[i], behind, &is_cut, err);
     }
+    rc = rc == 0 ? fetch_others(what, behind, err) : rc;
     if (rc == 0) {
         usage_behind_each_run(behind, add_run_difference, rows);
     }

@@ -35,7 +35,9 @@ enum {
     SLICE_MS = 20,    /* of reading at once */
     SUMS_MAX = 50000, /* that are sorted at once, in about as long */
     ASKED_MAX = 64,
+    KEPT_MAX = 4, /* sums whose next page may be asked for ... */
 };
+#define KEPT_MS INT64_C(60000) /* ... for so long */
 #define READ_MS                                                                        \
     (6 * USAGE_HOUR_MS) /* of the ledger, between two looks at the clock               \
                          */
@@ -50,6 +52,7 @@ struct answer {
     struct usage_sums *sums;
     struct page page;
     uint64_t n_rows;
+    int64_t kept_ms; /* since then */
     struct answer *next, *prev;
 };
 
@@ -58,6 +61,7 @@ struct usage_answer {
     struct shell *shell;
     struct usage_store *store;
     struct answer *asked; /* the first one is being read */
+    struct answer *kept;  /* the oldest first */
     int timer;            /* 0: none is */
 };
 
@@ -199,15 +203,22 @@ static void free_answer(struct answer *answer)
     free(answer);
 }
 
-static struct answer *new_answer(const struct effect *ask, int64_t now_ms)
+static void take_query(struct answer *answer, const struct effect *ask)
 {
-    struct answer *answer = mem_alloc(1, sizeof(*answer));
-    arena_init(&answer->memory);
+    arena_clear(&answer->memory);
     struct msg_query *query = arena_alloc(&answer->memory, 1, sizeof(*query));
     record_copy(&answer->memory, &schema_client_query, &ask->history.query, query);
     answer->query = query;
     answer->to = ask->history.to;
     answer->to.name = arena_str(&answer->memory, answer->to.name);
+}
+
+static struct answer *new_answer(const struct effect *ask, int64_t now_ms)
+{
+    struct answer *answer = mem_alloc(1, sizeof(*answer));
+    arena_init(&answer->memory);
+    take_query(answer, ask);
+    const struct msg_query *query = answer->query;
     usage_ask_period(query, now_ms, &answer->from_ms, &answer->to_ms);
     return answer;
 }
@@ -251,6 +262,7 @@ static int fill_page(struct answer *answer, struct usage_store *store,
                      struct effects *more, struct err *err)
 {
     answer->arena = &more->arena;
+    answer->n_rows = 0;
     page_init(&answer->page, answer->arena, "usage", answer->query);
     int rc = add_head(answer, store, answer->from_ms, answer->to_ms, err);
     if (rc == 0) {
@@ -274,6 +286,61 @@ static void reply(struct answer *answer, struct usage_store *store, int rc,
     }
 }
 
+/* ---------------------------------------------------------------- further pages */
+
+/* All of it is told, or nobody has asked for more in time. */
+static void drop_kept(struct usage_answer *answers, int64_t now_ms)
+{
+    struct answer *answer, *next, *other;
+    int n_kept;
+    DL_COUNT(answers->kept, other, n_kept);
+    DL_FOREACH_SAFE(answers->kept, answer, next)
+    {
+        if (n_kept > KEPT_MAX || now_ms - answer->kept_ms >= KEPT_MS) {
+            DL_DELETE(answers->kept, answer);
+            free_answer(answer);
+            n_kept--;
+        }
+    }
+}
+
+/* After a reply: a page that has a next one leaves its sums, so that the period is read
+ * once and all pages are of the same instant. */
+static void finish(struct usage_answer *answers, struct answer *answer, int rc)
+{
+    if (rc == 0 && page_next(&answer->page)[0] != '\0') {
+        answer->kept_ms = zclock_mono();
+        DL_APPEND(answers->kept, answer);
+    } else {
+        free_answer(answer);
+    }
+    drop_kept(answers, zclock_mono());
+}
+
+static bool is_same_question(const struct msg_query *one, const struct msg_query *other)
+{
+    return strcmp(one->name, other->name) == 0 && strcmp(one->user, other->user) == 0 &&
+           strcmp(one->queue, other->queue) == 0 &&
+           strcmp(one->project, other->project) == 0 &&
+           strcmp(one->by, other->by) == 0 && one->from_ms == other->from_ms &&
+           one->to_ms == other->to_ms;
+}
+
+/* The sums of the pages before; NULL: there are none any more. */
+static struct answer *take_kept(struct usage_answer *answers,
+                                const struct msg_query *query)
+{
+    struct answer *answer;
+    drop_kept(answers, zclock_mono());
+    DL_FOREACH (answers->kept, answer) {
+        if (query->after[0] != '\0' && is_same_question(answer->query, query)) {
+            DL_DELETE(answers->kept, answer);
+            return answer;
+        }
+    }
+    return NULL;
+}
+
 /* ---------------------------------------------------------------- in turn */
 
 static int on_timer(zloop_t *loop, int timer, void *arg)
@@ -285,7 +352,7 @@ static int on_timer(zloop_t *loop, int timer, void *arg)
     if (rc <= 0) {
         reply(answer, answers->store, rc, &err, shell_effects(answers->shell));
         DL_DELETE(answers->asked, answer);
-        free_answer(answer);
+        finish(answers, answer, rc);
         shell_run_batch(answers->shell);
     }
     if (answers->asked == NULL) {
@@ -309,6 +376,11 @@ void usage_answer_free(struct usage_answer *answers)
     if (answers == NULL) {
         return;
     }
+    DL_FOREACH_SAFE(answers->kept, answer, next)
+    {
+        DL_DELETE(answers->kept, answer);
+        free_answer(answer);
+    }
     DL_FOREACH_SAFE(answers->asked, answer, next)
     {
         DL_DELETE(answers->asked, answer);
@@ -323,9 +395,16 @@ void usage_answer_free(struct usage_answer *answers)
 void usage_answer_ask(struct usage_answer *answers, const struct effect *ask,
                       int64_t now_ms, struct effects *more)
 {
-    struct answer *answer = new_answer(ask, now_ms), *other;
+    struct answer *answer = take_kept(answers, &ask->history.query), *other;
     struct err err = {0};
     int n_asked;
+    if (answer != NULL) {
+        take_query(answer, ask);
+        reply(answer, answers->store, 0, &err, more);
+        finish(answers, answer, 0);
+        return;
+    }
+    answer = new_answer(ask, now_ms);
     DL_COUNT(answers->asked, other, n_asked);
     usage_book(usage_store_usage(answers->store), now_ms);
     int rc = n_asked >= ASKED_MAX
@@ -336,7 +415,7 @@ void usage_answer_ask(struct usage_answer *answers, const struct effect *ask,
     }
     if (rc <= 0) {
         reply(answer, answers->store, rc, &err, more);
-        free_answer(answer);
+        finish(answers, answer, rc);
         return;
     }
     DL_APPEND(answers->asked, answer);

@@ -362,6 +362,31 @@ def test_a_run_that_differs_is_named():
     expect(reconcile("south")["balanced"], "the books are as they were")
 
 
+def test_a_clock_that_jumped_is_named():
+    """North has the run three hours earlier than south: the same time, at another time."""
+    f.stop("south")
+    attempt, job, start_ms, _, used_ms = used("south", CONSUMER)[1][0]
+    f.start("south")
+    shift_ms = 3 * 3600 * 1000
+    hour_ms = (start_ms - shift_ms) // 3600000 * 3600000
+    shift = ("UPDATE usage_run SET start_ms = start_ms + ?, end_ms = end_ms + ?, at_ms = at_ms + ?"
+             " WHERE attempt = ?")
+    change("north", (shift, (-shift_ms, -shift_ms, -shift_ms, attempt)),
+           ("INSERT INTO usage VALUES (1, ?, ?, 2, '', '', '', '', ?, ?, 0, 0, 0)",
+            (hour_ms, LEASE, used_ms, used_ms)))
+    [row] = [row for row in reconcile("south")["differences"]
+             if row["from"] == instant(hour_ms)]
+    expect_equal(row["cause"], "begins_later", "of the hour")  # south's books begin later
+    [run] = row["runs"]
+    expect_equal((run["run"], run["job"], run["difference_s"], run["cause"]),
+                 (attempt, job, 0, "clock"), "the run")
+    expect_equal((run["provider"]["from"], run["consumer"]["from"]),
+                 (instant(start_ms - shift_ms), instant(start_ms)), "its times")
+    change("north", (shift, (shift_ms, shift_ms, shift_ms, attempt)),
+           ("DELETE FROM usage WHERE start_ms = ? AND side = 2", (hour_ms,)))
+    expect(reconcile("south")["balanced"], "the books are as they were")
+
+
 def test_what_ended_while_a_site_was_away_comes_later():
     """In the end both have booked the same milliseconds, of the same runs."""
     go = os.path.join(f.dir, "go")
@@ -485,6 +510,17 @@ def test_a_ledger_of_400_days():
     rows = json.loads(ask("--by", "lease,node").stdout)["usage"]
     expect_equal([row["lease"] for row in rows if row["node"] == "/eng/sim"],
                  ["north/9/south:/eng/sim"], "by lease and node")
+    f.wait_for("south at the broker", lambda: over_http("?site=south")["missing"] == [])
+    rows, after, n_pages = [], "", 0
+    while after is not None:  # the sums of the first page serve the others
+        page = over_http("?site=south&by=day,user&limit=500&from=%s&lease=%s&after=%s" % (
+            first, "north%2F9%2Fsouth%3A%2Feng%2Fsim", after))
+        expect_equal(page["missing"], [], "pages")
+        rows, after, n_pages = rows + page["usage"], page["next"], n_pages + 1
+    expect(n_pages >= 3 and len(rows) >= users * 399, "%d rows on %d pages" % (len(rows), n_pages))
+    expect_equal([(row["day"], row["user"]) for row in rows],
+                 sorted({(row["day"], row["user"]) for row in rows}), "each once, in order")
+    expect_equal(sum(row["used_s"] for row in rows), all_s, "of all pages")
     result = ask("--by", "hour,user", code=None)
     expect(result.returncode != 0 and "shorter period" in result.stderr, "%s" % result)
 
@@ -499,7 +535,7 @@ def setup():
 main(test_a_leased_job_over_a_crash, test_sums, test_errors,
      test_books_balance_and_a_changed_row_is_named,
      test_what_jobs_used_is_compared_with_the_providers_runs,
-                        test_a_run_that_differs_is_named,
+                        test_a_run_that_differs_is_named, test_a_clock_that_jumped_is_named,
                         test_what_ended_while_a_site_was_away_comes_later, test_balances,
      test_a_report_of_the_month,
      test_a_trace_of_ended_jobs, test_over_http,

@@ -81,6 +81,12 @@ static void test_runs(void **state)
     add_run(behind, USAGE_LENT, 14, 900, late, 0);
     add_run(behind, USAGE_LENT, 15, 900, late, 5); /* both know its end */
     add_run(behind, USAGE_CONSUMER, 15, 900, late, 4);
+    assert_int_equal(usage_behind_single(behind, 0), 8);
+    assert_int_equal(usage_behind_single(behind, 8), 13);
+    assert_int_equal(usage_behind_single(behind, 13), 0);
+    assert_true(usage_behind_is_single(behind, 8));
+    assert_false(usage_behind_is_single(behind, 7) ||
+                 usage_behind_is_single(behind, 1));
     usage_behind_each_run(behind, show_run, &shown);
     assert_string_equal(shown.text, "7 <7[2]> cp 10 in 390-400\n"
                                     "8 <3> p -200 in 500-600\n"
