@@ -10,7 +10,6 @@
 
 enum {
     CALM_S = 180,        /* after the last statement */
-    SPENDS_EACH = 10,    /* one of so many federations uses up its quotas */
     RECONNECTED_S = 120, /* after the last partition has ended, and no sooner */
     DRAINED_S = 1200,    /* a site's own slots can do all of its work in this time */
 };
@@ -615,19 +614,6 @@ static void write_loads(struct maker *maker)
     }
 }
 
-/* Long jobs that take what their site can borrow, until they are killed. */
-static void write_spenders(struct maker *maker)
-{
-    for (int i = 0; i < maker->n_sites; i++) {
-        if (maker->sites[i].can_borrow) {
-            maker_say(maker,
-                      "at 1 submit s%d queue=normal slots=1 run=%ds "
-                      "name=spender count=24\n",
-                      i + 1, SPENT_S);
-        }
-    }
-}
-
 static void write_scenario(struct maker *maker)
 {
     int at_s = 0;
@@ -653,25 +639,16 @@ static void write_scenario(struct maker *maker)
         write_command(maker, i);
     }
     write_faults(maker, 0, true);
-    if (maker->spends) {
-        write_spenders(maker);
-    }
-    while (at_s < maker->disturbed_s) {
+    while (at_s < DISTURBED_S) {
         write_statement(maker, at_s);
         /* often several at an instant */
         at_s += maker_chance(maker, 30)
                     ? 0
-                    : maker_between(maker, 0, 8 - maker->n_sites / 2) *
-                          maker->disturbed_s / DISTURBED_S;
+                    : maker_between(maker, 0, 8 - maker->n_sites / 2);
     }
-    write_faults(maker, maker->disturbed_s, false);
-    write_repairs(maker, maker->disturbed_s);
-    for (int i = 0; maker->spends && i < maker->n_sites; i++) {
-        if (maker->sites[i].can_borrow) {
-            maker_say(maker, "at %d kill s%d spender\n", maker->disturbed_s, i + 1);
-        }
-    }
-    maker_say(maker, "until %d\n", maker->disturbed_s + CALM_S);
+    write_faults(maker, DISTURBED_S, false);
+    write_repairs(maker, DISTURBED_S);
+    maker_say(maker, "until %d\n", DISTURBED_S + CALM_S);
 }
 
 static void write_file(struct maker *maker, int self, bool is_other,
@@ -702,9 +679,7 @@ static void write_broker(struct maker *maker, int but, const char *name,
 
 void maker_make(uint64_t seed, struct texts *texts)
 {
-    bool spends = seed % SPENDS_EACH == 0;
-    struct maker maker = {.spends = spends,
-                          .disturbed_s = spends ? SPENT_S : DISTURBED_S};
+    struct maker maker = {.n_sites = 0};
 
     texts->count = 0;
     rng_init(&maker.rng, seed * 7919 + 1);
@@ -722,7 +697,7 @@ void maker_make(uint64_t seed, struct texts *texts)
 
         site->work_left_s = DRAINED_S * site->n_private;
         /* a job of this queue runs only on leased slots */
-        site->has_far = site->can_borrow && maker_chance(&maker, 40) && !maker.spends;
+        site->has_far = site->can_borrow && maker_chance(&maker, 40);
         site->has_other = maker_chance(&maker, 40);
         write_file(&maker, i, false, texts);
         if (site->has_other) {

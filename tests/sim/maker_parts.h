@@ -15,8 +15,7 @@ enum {
     HOSTS_OF_SITE_MAX = 4,
     SLOTS_OF_HOST_MAX = 6,
     POLICIES_MAX = 3,
-    DISTURBED_S = 300, /* how long users and faults are active ... */
-    SPENT_S = 2400,    /* ... in a federation that uses up its quotas */
+    DISTURBED_S = 300, /* how long users and faults are active */
 };
 
 struct maker_policy {
@@ -105,8 +104,6 @@ struct maker {
     bool has_hours; /* of policies and nodes, small enough to be used up */
     bool has_host_faults;
     bool has_site_copies; /* journals of sites are restored from copies */
-    bool spends;          /* quotas of leases (HOURS) are used up */
-    int disturbed_s;      /* how long users and faults are active */
     char *body;
     size_t length;
     FILE *out;

@@ -214,8 +214,7 @@ static void write_policy(struct maker *maker, int self, int place)
     }
     if (place % 2 == 0) {
         maker_say(maker, "PRICE = %d\nHOURS = %d\n", place + 1,
-                  maker->spends ? 1
-                  : maker->has_hours && maker_chance(maker, 50)
+                  maker->has_hours && maker_chance(maker, 50)
                       ? maker_between(maker, 1, 8)
                       : 1000);
     }
