@@ -189,6 +189,10 @@ def test_a_leader_steps_down_for_its_standby():
             f.cli(site, "wait", *map(str, jobs))
             check_marks(f, site, jobs)
         check_books(f)
+        for site in ("north", "south"):
+            books = json.loads(f.cli(site, "usage", "--reconcile", "--json").stdout)
+            expect(books["balanced"] and books["leases"] > 0,
+                   "the books of sites and broker, whichever led: %s" % books)
 
 
 def test_a_stopped_broker_commits_nothing_more():
