@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -423,6 +424,53 @@ static void test_times_of_a_provider_are_bounded(void **state)
     }
 }
 
+/* What the ledger takes over from a provider: within the time since the dispatch, but
+ * for ten seconds by which clocks may differ, and no more slots than the job has. */
+static void test_what_a_provider_says_was_used_is_bounded(void **state)
+{
+    enum { PAST = 5000, SLACK = 10000, FAR = 3600000 };
+    static const struct {
+        const char *why;
+        struct run_use said, is; /* since the dispatch */
+    } rows[] = {
+        {"as it was", {1000, 4000, 3000, 1}, {1000, 4000, 3000, 1}},
+        {"a clock that is ahead by little",
+         {PAST + 9000, PAST + 9000, 0, 1},
+         {PAST + 9000, PAST + 9000, 0, 1}},
+        {"far ahead", {FAR, FAR, 0, 1}, {PAST + SLACK, PAST + SLACK, 0, 1}},
+        {"far behind", {-50000, -50000, 0, 1}, {-SLACK, -SLACK, 0, 1}},
+        {"more than it can have used", {0, 4000, FAR, 1}, {0, 4000, 4000 + SLACK, 1}},
+        {"more slots", {0, 4000, 4000, 9}, {0, 4000, 4000, 1}},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct site_stage stage;
+        struct job_spec spec = site_stage_spec("lease", "work");
+        uint64_t id;
+        uint64_t attempt = start_job(&stage, &spec, &id);
+        int64_t from_ms = stage.now_ms, slack_ms = 20; /* steps of the stage */
+        const struct run_use *said = &rows[i].said, *is = &rows[i].is;
+        site_stage_pass(&stage, PAST);
+        struct msg_attempt_state fill = {.state = ATTEMPT_RUNNING,
+                                         .start_ms = from_ms,
+                                         .use = {from_ms + said->start_ms,
+                                                 from_ms + said->at_ms, said->used_ms,
+                                                 said->n_slots}};
+        site_stage_attempt(&stage, attempt, &fill);
+        const struct run_use *use = &site_stage_job_row(&stage, id)->use;
+        if (llabs(use->start_ms - from_ms - is->start_ms) > slack_ms ||
+            llabs(use->at_ms - from_ms - is->at_ms) > slack_ms ||
+            llabs(use->used_ms - is->used_ms) > slack_ms ||
+            use->n_slots != is->n_slots) {
+            fail_msg("%s: from %lld until %lld %lld, then %d", rows[i].why,
+                     (long long)(use->start_ms - from_ms),
+                     (long long)(use->at_ms - from_ms), (long long)use->used_ms,
+                     use->n_slots);
+        }
+        site_stage_release(&stage);
+    }
+}
+
 static void test_start_times_are_bounded_while_it_runs(void **state)
 {
     struct site_stage stage;
@@ -550,6 +598,7 @@ int main(void)
         cmocka_unit_test(test_restart_undecided),
         cmocka_unit_test(test_wrong_provider),
         cmocka_unit_test(test_times_of_a_provider_are_bounded),
+        cmocka_unit_test(test_what_a_provider_says_was_used_is_bounded),
         cmocka_unit_test(test_start_times_are_bounded_while_it_runs),
         cmocka_unit_test(test_output_comes_home),
         cmocka_unit_test(test_a_kill_ends_the_fetching),

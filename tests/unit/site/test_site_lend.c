@@ -145,6 +145,49 @@ static void up(struct site_stage *stage, const char *host, uint64_t attempt)
     site_stage_message(stage, &from, &msg);
 }
 
+/* What a run uses of its lease: its slot from the admission to the end. */
+static void test_what_a_run_uses(void **state)
+{
+    enum { PART = 5000 };
+    struct site_stage stage;
+    (void)state;
+    init(&stage);
+    int64_t from_ms = stage.now_ms;
+    start(&stage, 5, 1);
+    const struct run_use *use = &answer(&stage)->use;
+    assert_in_range(use->start_ms, from_ms, stage.now_ms);
+    assert_true(use->at_ms == use->start_ms && use->used_ms == 0 && use->n_slots == 1);
+    from_ms = use->start_ms;
+    host_says(&stage, 5, RUN_WAITING);
+    host_says(&stage, 5, RUN_RUNNING);
+    site_stage_pass(&stage, PART);
+    host_says(&stage, 5, RUN_ENDED);
+    const struct run_use *end = &answer(&stage)->use;
+    assert_in_range(end->at_ms, from_ms + PART, stage.now_ms);
+    assert_true(end->start_ms == from_ms && end->n_slots == 0 &&
+                end->used_ms == end->at_ms - from_ms);
+    site_stage_release(&stage);
+}
+
+/* A suspension by order ends it: others may have the slot. */
+static void test_what_a_stopped_run_uses(void **state)
+{
+    enum { PART = 5000 };
+    struct site_stage stage;
+    (void)state;
+    init(&stage);
+    start(&stage, 5, 1);
+    int64_t from_ms = answer(&stage)->use.at_ms;
+    host_says(&stage, 5, RUN_WAITING);
+    host_says(&stage, 5, RUN_RUNNING);
+    site_stage_pass(&stage, PART);
+    order(&stage, 5, 1, CONTROL_SUSPEND);
+    const struct run_use *use = &site_stage_run_row(&stage, "east", 5)->use;
+    assert_in_range(use->at_ms, from_ms + PART, stage.now_ms);
+    assert_true(use->n_slots == 0 && use->used_ms == use->at_ms - from_ms);
+    site_stage_release(&stage);
+}
+
 /* The terminal of a consumer's job: between its site and its host, as long as it runs;
  * nothing of another's, and nothing of a job that has no terminal. */
 static void test_terminal(void **state)
@@ -856,6 +899,8 @@ int main(void)
         cmocka_unit_test(test_evicted),
         cmocka_unit_test(test_kept),
         cmocka_unit_test(test_host_that_is_awaited),
+        cmocka_unit_test(test_what_a_run_uses),
+        cmocka_unit_test(test_what_a_stopped_run_uses),
         cmocka_unit_test(test_terminal),
         cmocka_unit_test(test_withdrawn),
         cmocka_unit_test(test_life),
