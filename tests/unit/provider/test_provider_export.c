@@ -595,16 +595,23 @@ static void test_quota_that_is_changed(void **state)
     provider_world_start(world, "south", 1, lease_p, 1, "n1=1");
     provider_world_tick(world, 0);
     provider_world_tick(world, 5 * QUOTA_HOUR_MS);
+    struct msg_state told;
+    int64_t begin_ms = world->now_ms;
     export_hours(world, 1);
     ASSERT_BOOK(lease_p, "1 made: n1 0/0 3/1");
     provider_world_tick(world, QUOTA_HOUR_MS);
     ASSERT_BOOK(lease_p, "2 made: n1 0/0 1/1");
     export_hours(world, 3);
+    provider_find_lease(world->provider, lease_p, &told);
+    assert_int_equal(told.hours_since_ms, begin_ms);
+    assert_int_equal(told.hours_ms, QUOTA_HOUR_MS);
     ASSERT_BOOK(lease_p, "3 made: n1 0/0 3/1");
     provider_world_tick(world, 2 * QUOTA_HOUR_MS);
     ASSERT_BOOK(lease_p, "4 made: n1 0/0 1/1");
     export_hours(world, 0);
     ASSERT_BOOK(lease_p, "5 made: n1 0/0 3/1");
+    provider_find_lease(world->provider, lease_p, &told);
+    assert_int_equal(told.hours_since_ms, 0);
 }
 
 int main(void)

@@ -329,6 +329,23 @@ static void hours_of_a_plan_that_is_loaded(void **state)
     assert_null(stored_hours("/eng/a"));
 }
 
+/* Without HOURS each STATE would be a row for nothing. */
+static void a_pool_without_hours_stores_none(void **state)
+{
+    (void)state;
+    static const char plain[] = "Begin Pool\nNAME = p\nCYCLE = 10s\nEnd Pool\n"
+                                "Begin PlanNode\nNAME POOL OWNED SITE\n/eng p 6 -\n"
+                                "/eng/a p 3 south\n/eng/b p 3 west\nEnd PlanNode\n";
+    read_plans(plain);
+    stage_reload(&stage, &pools);
+    tell_hours(&part_a, 5 * HOUR);
+    assert_int_equal(stored_hours(A)->used_ms, 0); /* as the plan had HOURS */
+    read_plans(PLAN("5", ""));
+    stage_reload(&stage, &pools);
+    assert_int_equal(stored_hours(A)->used_ms, 5 * HOUR);
+    assert_int_equal(level_of("/eng"), 2);
+}
+
 /* What a leaf has used counts for the nodes above it, also when it has left the plan.
  */
 static void a_leaf_that_leaves_has_used_its_hours(void **state)
@@ -431,6 +448,8 @@ static void a_grant_on_its_way_is_dropped(void **state)
 static void a_provider_is_asked_when_a_level_is_expected(void **state)
 {
     (void)state;
+    part_b.n_used = 0; /* nothing of it can change */
+    state_part(&part_b);
     wait_cycle();
     tell_hours(&part_a, 4 * HOUR);
     int64_t due_ms = stage.now_ms + HOUR / 10 * 4;
@@ -443,6 +462,9 @@ static void a_provider_is_asked_when_a_level_is_expected(void **state)
         n_asked = stage.now_ms < due_ms ? 0 : n_asked;
     }
     assert_int_equal(stage.now_ms, due_ms);
+    assert_int_equal(n_asked, 1);
+    assert_string_equal(stage_sent(&stage, "north", MSG_STATE_ASK, 0)->state_ask.lease,
+                        A);
     assert_int_equal(level_of("/eng/a"), 0); /* what is expected is no level */
 }
 
@@ -548,6 +570,7 @@ int main(void)
         TEST(hours_of_a_month_that_is_over_count_in_it_alone),
         TEST(a_month_that_begins_early_elsewhere_takes_nothing_away),
         TEST(hours_of_a_plan_that_is_loaded),
+        TEST(a_pool_without_hours_stores_none),
         TEST(a_leaf_that_leaves_has_used_its_hours),
         TEST(leaves_whose_hours_are_used_up_give_back_what_is_idle),
         TEST(hours_of_a_node_bound_all_leaves_below_it),
