@@ -27,16 +27,13 @@ enum {
 /* A node in so many partitions is a mistake of somebody's. */
 enum { PARTITIONS_MAX = 16 };
 
+/* No user writes them, and each is as long as it is: a large cluster has many lines. */
 static const struct slurm_column columns[N_CELLS] = {
-    [NAME] = {"NodeList", NAME_SIZE, false},
-    [STATE] = {"StateComplete", 128, false},
-    [CPUS] = {"CPUsState", 48, false},
-    [MEMORY] = {"Memory", 16, false},
-    [FREE_MEMORY] = {"FreeMem", 16, false},
-    [LOAD] = {"CPUsLoad", 16, false},
-    [FEATURES] = {"Features", 1024, false},
-    [GRES] = {"Gres", 1024, false},
-    [PARTITION] = {"PartitionName", NAME_SIZE, false},
+    [NAME] = {"NodeList", 0, false},           [STATE] = {"StateComplete", 0, false},
+    [CPUS] = {"CPUsState", 0, false},          [MEMORY] = {"Memory", 0, false},
+    [FREE_MEMORY] = {"FreeMem", 0, false},     [LOAD] = {"CPUsLoad", 0, false},
+    [FEATURES] = {"Features", 0, false},       [GRES] = {"Gres", 0, false},
+    [PARTITION] = {"PartitionName", 0, false},
 };
 
 const char *const *slurm_node_command(struct arena *arena, const char *partition)

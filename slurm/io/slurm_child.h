@@ -25,7 +25,7 @@
 #include "base/err.h"
 
 enum {
-    SLURM_CHILD_OUTPUT_MAX = 32 << 20, /* 10,000 nodes take some 25 MiB */
+    SLURM_CHILD_OUTPUT_MAX = 128 << 20, /* 200,000 jobs take some 110 MiB */
     SLURM_CHILD_FDS = 3,
 };
 

@@ -172,10 +172,8 @@ static const char *answer_nodes(struct slurm_fake *fake)
     for (int i = 0; i < 2; i++) {
         const char *used = arena_printf(&fake->memory, "%d/%d/0/%d", fake->used[i],
                                         cpus[i] - fake->used[i], cpus[i]);
-        text = arena_printf(&fake->memory,
-                            "%s%-64s|%-128s|%-48s|%-16s|%-16s|%-16s|%-1024s|%-1024s|"
-                            "%-64s|\n",
-                            text, names[i], fake->state[i], used, "1000", "900", "0.50",
+        text = arena_printf(&fake->memory, "%s%s|%s|%s|%s|%s|%s|%s|%s|%s|\n", text,
+                            names[i], fake->state[i], used, "1000", "900", "0.50",
                             "(null)", "(null)", "main");
     }
     return text;

@@ -11,13 +11,12 @@
 #include "base/bounds.h"
 #include "slurm/slurm_node.h"
 
-/* A line as Slurm 22.05.8 prints it: columns of their widths, each with a bar. */
+/* A line as Slurm 22.05.8 prints it for columns of the width 0, each with a bar. */
 static const char *line(struct arena *arena, const char *const cells[9])
 {
-    return arena_printf(arena,
-                        "%-64s|%-128s|%-48s|%-16s|%-16s|%-16s|%-1024s|%-1024s|%-64s|\n",
-                        cells[0], cells[1], cells[2], cells[3], cells[4], cells[5],
-                        cells[6], cells[7], cells[8]);
+    return arena_printf(arena, "%s|%s|%s|%s|%s|%s|%s|%s|%s|\n", cells[0], cells[1],
+                        cells[2], cells[3], cells[4], cells[5], cells[6], cells[7],
+                        cells[8]);
 }
 #define LINE(...) line(&arena, (const char *const[9]){__VA_ARGS__})
 
@@ -31,8 +30,8 @@ static void test_command(void **state)
         "--noheader",
         "--Node",
         "--Format",
-        "NodeList:64|,StateComplete:128|,CPUsState:48|,Memory:16|,FreeMem:16|,"
-        "CPUsLoad:16|,Features:1024|,Gres:1024|,PartitionName:64|",
+        "NodeList:0|,StateComplete:0|,CPUsState:0|,Memory:0|,FreeMem:0|,CPUsLoad:0|,"
+        "Features:0|,Gres:0|,PartitionName:0|",
         "--partition",
         "main",
     };
@@ -124,6 +123,24 @@ static void test_borrowed(void **state)
     arena_release(&arena);
 }
 
+/* Slurm cuts a value of a column that has a width. */
+static void test_long_values(void **state)
+{
+    struct arena arena;
+    struct slurm_nodes nodes;
+    struct err err;
+    char features[4000];
+    (void)state;
+    arena_init(&arena);
+    memset(features, 'f', sizeof(features) - 1);
+    features[sizeof(features) - 1] = '\0';
+    const char *text =
+        LINE("n1", "idle", "0/4/0/4", "2000", "N/A", "N/A", features, "(null)", "main");
+    assert_int_equal(slurm_node_read(&arena, text, &nodes, &err), 0);
+    assert_string_equal(nodes.items[0].features, features);
+    arena_release(&arena);
+}
+
 static void test_nothing(void **state)
 {
     struct arena arena;
@@ -147,8 +164,11 @@ static void test_refused(void **state)
     } rows[] = {
         {"no name", 0, "", ERR_BOUNDS},
         {"a name that is none", 0, "n1 n2", ERR_BOUNDS},
-        {"a name that fills its column may be cut", 0,
-         "n234567890123456789012345678901234567890123456789012345678901234", ERR_PARSE},
+        {"a name that is too long", 0,
+         "n234567890123456789012345678901234567890123456789012345678901234",
+         ERR_BOUNDS},
+        {"a value with a bar", 6, "a|b", ERR_PARSE},
+        {"a value with the end of a line", 6, "a\nb", ERR_PARSE},
         {"three numbers of CPUs", 2, "0/4/4", ERR_PARSE},
         {"five numbers of CPUs", 2, "0/4/0/4/0", ERR_PARSE},
         {"CPUs that are no sum", 2, "1/4/0/4", ERR_PARSE},
@@ -220,12 +240,13 @@ static void test_bounds(void **state)
     struct err err;
     (void)state;
     arena_init(&arena);
-    size_t length = strlen(LINE("n", "idle", "0/1/0/1", "1", "1", "0", "a", "b", "m"));
+    size_t length =
+        strlen(LINE("n00000", "idle", "0/1/0/1", "1", "1", "0", "a", "b", "m"));
     char *text = arena_alloc(&arena, (size_t)(HOSTS_MAX + 1) * length + 1, 1);
     struct arena scratch;
     arena_init(&scratch);
     for (int i = 0; i <= HOSTS_MAX; i++) {
-        const char *name = arena_printf(&scratch, "n%d", i);
+        const char *name = arena_printf(&scratch, "n%05d", i);
         const char *cells[9] = {name, "idle", "0/1/0/1", "1", "1", "0", "a", "b", "m"};
         memcpy(text + (size_t)i * length, line(&scratch, cells), length);
         arena_clear(&scratch);
@@ -274,10 +295,11 @@ static void test_obstacle(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_command),  cmocka_unit_test(test_nodes),
-        cmocka_unit_test(test_borrowed), cmocka_unit_test(test_nothing),
-        cmocka_unit_test(test_refused),  cmocka_unit_test(test_other_columns),
-        cmocka_unit_test(test_bounds),   cmocka_unit_test(test_obstacle),
+        cmocka_unit_test(test_command),     cmocka_unit_test(test_nodes),
+        cmocka_unit_test(test_long_values), cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_refused),     cmocka_unit_test(test_other_columns),
+        cmocka_unit_test(test_bounds),      cmocka_unit_test(test_obstacle),
+        cmocka_unit_test(test_borrowed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
