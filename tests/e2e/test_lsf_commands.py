@@ -256,28 +256,8 @@ def test_documented():
         expect("`%s`" % name in guide, "%s in docs/guide/from-lsf.md" % name)
 
 
-def test_from_slurm():
-    """Each command and option of sublet that docs/guide/from-slurm.md names exists."""
-    with open(os.path.join(ROOT, "docs", "guide", "from-slurm.md")) as page:
-        text = page.read()
-    helps = {}
-    for words in re.findall(r"`sublet ([^`]+)`", text):
-        command = words.split()[0]
-        if command not in helps:
-            helps[command] = f.run("sublet", "help", command, code=0).stdout
-        for option in re.findall(r" (-[A-Za-z]+)", words.split("<")[0]):
-            expect("\n  %s " % option in helps[command], "sublet " + words)
-    table = text[text.index("## Options"):text.index("## Variables")]
-    options = re.findall(r"`(-[A-Za-z]+)", " ".join(
-        row.split("|")[2] for row in table.splitlines() if row.startswith("| `")))
-    expect(len(options) > 15, "options: %r" % options)
-    for option in options:
-        expect("\n  %s " % option in f.run("sublet", "help", "sub", code=0).stdout, option)
-
-
 if __name__ == "__main__":
     start()
     main(test_snakemake, test_scripts, test_nextflow, test_json, test_documented,
-         test_every_option_of_the_manual,
-         test_from_slurm, shared=f,
+         test_every_option_of_the_manual, shared=f,
          at_once=3)
