@@ -180,9 +180,9 @@ static void judge_fruitless(struct slurm_borrow *borrow, int n_ended, int n_gues
         borrow->io.log(
             borrow->io.arg, LOG_LEVEL_WARNING,
             arena_printf(&borrow->arena,
-                         "slurm: %d guests have ended without a node; `sublet "
-                         "jobs -a -l` and the log of sublet-slurmd on their "
-                         "hosts say why",
+                         "slurm: guests have ended without a node (%d); "
+                         "`sublet jobs -a -l` and the log of sublet-slurmd on "
+                         "their hosts say why",
                          n_ended));
     } else if (has_node(borrow, n_guests)) {
         borrow->n_fruitless = 0;

@@ -139,27 +139,27 @@ static void answer(int fd, const char *text)
     (void)send(fd, "\n", 1, MSG_NOSIGNAL);
 }
 
-/* Until a newline, within a time. False: it did not come. */
-static bool read_line(int fd, char line[SLURMD_REQUEST_SIZE])
-{
-    struct pollfd wait = {.fd = fd, .events = POLLIN};
-    size_t length = 0;
-    while (length < SLURMD_REQUEST_SIZE - 1 && poll(&wait, 1, REQUEST_MS) == 1 &&
-           read(fd, line + length, 1) == 1) {
-        length++;
-        if (line[length - 1] == '\n') {
-            break;
-        }
-    }
-    line[length] = '\0';
-    return length > 0;
-}
-
 static int64_t now_ms(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Until a newline, within a time. False: it did not come. */
+static bool read_line(int fd, char line[SLURMD_REQUEST_SIZE])
+{
+    struct pollfd wait = {.fd = fd, .events = POLLIN};
+    int64_t until_ms = now_ms() + REQUEST_MS, rest_ms;
+    size_t length = 0;
+    bool is_whole = false;
+    while (!is_whole && length < SLURMD_REQUEST_SIZE - 1 &&
+           (rest_ms = until_ms - now_ms()) > 0 && poll(&wait, 1, (int)rest_ms) == 1 &&
+           read(fd, line + length, 1) == 1) {
+        is_whole = line[length++] == '\n';
+    }
+    line[length] = '\0';
+    return is_whole;
 }
 
 /* Until slurmd has ended, or the job is gone. A job may be suspended by a signal or by
@@ -222,7 +222,7 @@ static void serve_job(const struct service *service, int fd)
         peer.uid != service->uid) {
         answer(fd, "only jobs of the account of --user may ask");
     } else if (!read_line(fd, line)) {
-        answer(fd, "no request came");
+        answer(fd, "no request came, expected a line");
     } else if (slurmd_request_read(line, &request, &err) < 0) {
         answer(fd, err.text);
     } else {

@@ -5,7 +5,7 @@ import subprocess
 import time
 
 from federation import BIN, Failure
-from slurm_inside import LIMIT
+from slurm_inside import LIMIT, is_running
 
 ACCOUNTS = "0:200000:65536"
 
@@ -33,7 +33,7 @@ class Service:
         found = {}
         for pid in filter(str.isdigit, os.listdir("/proc")):
             try:
-                if os.readlink("/proc/%s/ns/pid" % pid) != own:
+                if os.readlink("/proc/%s/ns/pid" % pid) != own and is_running(int(pid)):
                     found[int(pid)] = read("/proc/%s/comm" % pid).strip()
             except OSError:
                 pass

@@ -6,7 +6,7 @@ import os
 import signal
 
 from slurm_inside import LIMIT, kill_slurmctld, main_inside, run, run_inside
-from slurm_service import Service, read
+from slurm_service import ACCOUNTS, Service, read
 
 from federation import BIN, BROKER, NORTH, SOUTH, Federation, expect, expect_equal
 
@@ -67,9 +67,9 @@ def below():
     return os.path.dirname(os.path.dirname(os.environ["SLURM_CONF"]))
 
 
-def start_federation(f, keys="", pool=""):
+def start_federation(f, keys="", pool="", accounts=ACCOUNTS):
     service = Service(os.path.join(f.dir, "slurmd.sock"), ACCOUNT, below() + "/munge/key",
-                      os.environ["SLURM_CONF"])
+                      os.environ["SLURM_CONF"], accounts)
     south = SOUTH.replace("End Site", """SLURM_BORROW_PARTITION = %s
 SLURM_BORROW_SLURMD = %s/sublet-slurmd %s
 SLURM_BORROW_IDLE = 5s
@@ -207,6 +207,42 @@ def inside_stopped():
         guest_is_home(f, service)
 
 
+def inside_root():
+    """Without a user namespace slurmd is root, and its jobs have the accounts of the host.
+    When the service ends, so does all that it has started."""
+    with Federation(below=below()) as f:
+        service = start_federation(f, accounts="root")
+        submit("id -u >%s/who; %s" % (f.marks, beat(f, "beat")), "-n1")
+        wait_for(f, "the job beats", lambda: beats(f, "beat"))
+        expect_equal((read(f.marks + "/who"), os.stat(f.marks + "/who").st_uid), ("1\n", 1),
+                     "daemon, on both sides")
+        users = {comm: os.stat("/proc/%d" % pid).st_uid
+                 for pid, comm in service.processes().items()}
+        expect_equal((users["slurmd-wlm"], users["slurm_script"]), (0, 1), "accounts")
+        service.process.terminate()
+        service.process.wait()
+        f.wait_for("processes end", lambda: service.processes() == {})
+
+
+def inside_refused():
+    """Another account cannot connect, and other requests start nothing."""
+    with Federation(below=below()) as f:
+        service = start_federation(f)
+        ask = [os.path.join(BIN, "sublet-slurmd"), service.path, "-D", "-Z", "-N"]
+        good = "CPUs=1 Feature=sublet,north"
+        for user, node, conf, words in (
+                ("nobody", "sublet1", good, "Permission denied"),
+                ("root", "sublet1", good, "only jobs of the account"),
+                (ACCOUNT, "n1", good, "not a request of a guest"),
+                (ACCOUNT, "sublet1", good + " Gres=gpu:8", "not a request of a guest"),
+                (ACCOUNT, "sublet1 CPUs=1", "x", "not a request of a guest")):
+            done = run("setpriv", "--reuid", user, "--clear-groups", *ask, node, "--conf", conf,
+                       code=1)
+            expect(words in done.stderr, "%s, %s: %s" % (user, node, done.stderr))
+        expect_equal(service.processes(), {}, "processes")
+        expect_equal(guests(), {}, "nodes")
+
+
 def inside_recall():
     """North wants its slots back, in 70 s: the node is drained, its job is requeued a minute
     before the deadline, and the guest ends before it is ended by north. Meanwhile north's own
@@ -243,9 +279,18 @@ def test_stopped():
     run_inside(__file__, "stopped", settings=SETTINGS)
 
 
+def test_root():
+    run_inside(__file__, "root", settings=SETTINGS)
+
+
+def test_refused():
+    run_inside(__file__, "refused", settings=SETTINGS)
+
+
 def test_recall():
     run_inside(__file__, "recall", settings=SETTINGS)
 
 
 main_inside({"borrow": inside_borrow, "lost": inside_lost, "stopped": inside_stopped,
-             "recall": inside_recall}, [test_borrow, test_lost, test_stopped, test_recall])
+             "recall": inside_recall, "root": inside_root, "refused": inside_refused},
+            [test_borrow, test_lost, test_stopped, test_recall, test_root, test_refused])
