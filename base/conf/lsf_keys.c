@@ -90,7 +90,6 @@ const struct lsf_key lsf_keys[] = {
     UNSUPPORTED("DISABLE_UACCT_MAP", "the lending site's UserMap decides; without a row no user is mapped"),
     IGNORED("EADMIN_TRIGGER_DURATION", "no eadmin is called; alerts are in the metrics"),
     UNSUPPORTED("EGO_SLOTBASED_VELOCITY_SLA", SLA),
-    UNSUPPORTED("EGROUP_UPDATE_INTERVAL", "members of groups are those of the file; groups by egroup are refused"),
     UNSUPPORTED("ELIGIBLE_PEND_TIME_FACTOR", "waiting time is no part of fairshare"),
     UNSUPPORTED("ENABLE_DEFAULT_EGO_SLA", SLA),
     IGNORED("ENABLE_DIAGNOSE", LSF_LOGS),

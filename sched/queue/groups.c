@@ -8,6 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/conf/conf_value.h"
+
 /* The table of drafts lives in the arena of the configuration: nothing of it is freed.
  */
 #define uthash_fatal(message) abort()
@@ -169,6 +171,22 @@ static struct name_set read_word(struct reader *reader, const struct conf_place 
     return groups_only(arena, word);
 }
 
+/* (!): the members are told by a program. A daemon has put them in their place, if they
+ * were ever told. */
+static bool is_told(struct reader *reader, const struct conf_place *at,
+                    const struct conf_words *words)
+{
+    if (words->count != 1 || strcmp(words->words[0], "!") != 0) {
+        return false;
+    }
+    struct conf_place site = conf_value_last(reader->conf, "Site", "EGROUP");
+    if (site.row == NULL || conf_text(site.row, "EGROUP", NULL) == NULL) {
+        COMPLAIN(reader, at,
+                 "(!): no program tells the members, expected EGROUP in section Site");
+    }
+    return true;
+}
+
 /* The name in "ana[full]". */
 static const char *without_level(struct reader *reader, const struct conf_place *at,
                                  const char *word)
@@ -190,7 +208,7 @@ static struct name_set read_list(struct reader *reader, const struct conf_place 
     struct arena *arena = reader->conf->arena;
     struct conf_words words = conf_words(arena, conf_text(at->row, reader->key, NULL));
     struct name_set set = {0}, out = {0};
-    for (int i = 0; i < words.count; i++) {
+    for (int i = 0; i < words.count && !is_told(reader, at, &words); i++) {
         const char *word = without_level(reader, at, words.words[i]);
         bool is_out = word[0] == '~';
         struct name_set of = read_word(reader, at, word + is_out);

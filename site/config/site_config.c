@@ -84,6 +84,11 @@ static void read_elims(struct conf *conf, const struct conf_place *site,
                      "\"%s\", expected a path that begins with /", elims.words[i]);
         }
     }
+    const char *egroup = conf_text(site->row, "EGROUP", "/");
+    if (egroup[0] != '/') {
+        COMPLAIN(site, conf_cell(site->row, "EGROUP"),
+                 "\"%s\", expected a path that begins with /", egroup);
+    }
     struct conf_place at = {0};
     while (conf_next_row(conf, "", &at)) {
         const char *text = conf_text(at.row, "LSF_LOCAL_RESOURCES", NULL);

@@ -12,6 +12,7 @@
 #include "base/conf/conf.h"
 #include "site/config/site_config.h"
 #include "site/io/children.h"
+#include "site/io/egroup.h"
 #include "site/io/history_answer.h"
 #include "site/io/hosts.h"
 #include "site/io/journal.h"
@@ -56,6 +57,7 @@ struct loaded {
     struct arena arena;
     struct conf conf;
     struct site_setup setup;
+    struct egroup_list egroups;
 };
 
 /* All that a running site is made of, in the order in which it is made. */
@@ -79,6 +81,7 @@ struct parts {
     struct children *children;
     struct site_http *http;
     struct slurm_guests *guests; /* NULL: no host becomes a node of Slurm */
+    struct egroup *egroup;
 };
 
 /* ---------------------------------------------------------------- configuration */
@@ -92,6 +95,7 @@ static void unload(struct loaded *loaded)
 static int judge(struct loaded *loaded, struct err *err)
 {
     conf_check(&loaded->conf);
+    egroup_fill(&loaded->conf, &loaded->egroups);
     bool has_site = site_config_read(&loaded->conf, &loaded->setup);
     if (has_site) {
         struct site_config *config = &loaded->setup.config;
@@ -199,6 +203,7 @@ static int reload(void *arg, const char *who, struct arena *arena, const char **
     usage_store_resize(parts->usage, setup->config.ledger_mib * MIB);
     *text = arena_printf(arena, "The configuration was reloaded; warnings: %d.",
                          loaded->conf.n_warnings);
+    egroup_change(parts->egroup, &loaded->egroups);
     unload(parts->loaded);
     parts->loaded = loaded;
     return 0;
@@ -406,7 +411,7 @@ static void make_shell(struct parts *parts)
     shell_set_reload(parts->shell, reload, parts);
 }
 
-static void reload_for_nodes(void *parts)
+static void reload_again(void *parts)
 {
     reload_by_signal(parts);
 }
@@ -418,7 +423,7 @@ static int make_hosts(struct parts *parts, const struct site_setup *setup,
     const struct slurm_link_parts link = {.loop = parts->loop,
                                           .shell = parts->shell,
                                           .site = parts->site,
-                                          .reload = reload_for_nodes,
+                                          .reload = reload_again,
                                           .arg = parts};
     return setup->config.is_slurm
                ? slurm_link_new(&link, setup, &parts->slurm, err)
@@ -469,6 +474,7 @@ static int make_parts(struct parts *parts, const struct site_setup *setup,
 
 static void free_parts(struct parts *parts)
 {
+    egroup_free(parts->egroup);
     slurm_guests_free(parts->guests);
     site_http_free(parts->http);
     children_free(parts->children);
@@ -499,6 +505,9 @@ static int serve(struct parts *parts)
                                          parts->site, parts->shell);
         children_start(parts->children,
                        &(struct children_site){is_needed, is_leaving, parts->site});
+        parts->egroup =
+            egroup_new(parts->loop, parts->loaded->setup.spool, reload_again, parts);
+        egroup_change(parts->egroup, &parts->loaded->egroups);
         daemon_run(parts->loop);
         daemon_stopping();
     }
