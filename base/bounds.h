@@ -18,6 +18,7 @@ enum {
     TEXT_MAX = 4096,       /* a path, a file name, a line of text */
     COMMAND_MAX = 65536,   /* a job's command line */
     ENV_MAX = 1024,        /* variables of a job */
+    KILL_REASON_MAX = 200, /* why a user ends a job */
     ENV_BYTES_MAX = 98304, /* in total; with the command less than a frame */
     RES_REQ_MAX = 4096,    /* one requirement string; typical ones are below 1,000 */
     RES_REQS_MAX = 256,    /* -R options of one job; wrappers add some */

@@ -15,6 +15,9 @@
 int submit_options_command(struct call *call, struct job_spec *spec);
 /* All the rest. */
 int submit_options_read(struct call *call, struct msg_submit *submit);
+/* A line in words, NULL behind the last, as those of #BSUB are read; NULL: a quote is
+ * open. */
+char **submit_options_words(struct arena *arena, const char *line);
 /* -R alone. */
 void submit_options_requirements(struct call *call, struct job_spec *spec);
 

@@ -111,6 +111,7 @@ struct effect {
             const char *path; /* absolute */
             int64_t umask;
             int64_t offset;
+            bool makes_directory; /* that of the path, with those above it (-outdir) */
             bool replaces; /* the piece at offset 0 empties the file, and each has its
                               place; else they are appended */
             const uint8_t *bytes;

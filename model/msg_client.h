@@ -67,6 +67,7 @@ struct msg_job_control {
     int signal;
     const char *const *jobs; /* ids; one "0": all of the caller's */
     int n_jobs;
+    const char *reason; /* KILL: why, in the caller's words; "": none */
 };
 
 enum job_move {

@@ -64,6 +64,7 @@ static const struct field job_control[] = {
     INT(3, signal, 0, SIGNAL_MAX),
     TEXTS(4, jobs, JOBS_PER_COMMAND_MAX, JOB, 1, JOB_MAX,
           JOBS_PER_COMMAND_MAX *JOB_MAX),
+    TEXT(471, reason, LINE, 0, KILL_REASON_MAX),
 };
 const struct schema schema_client_job_control = SCHEMA("JobControl", job_control);
 #undef S

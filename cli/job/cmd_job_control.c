@@ -14,6 +14,7 @@
 
 const struct call_option cmd_job_control_options[] = {
     {"-s", "SIGNAL", "send this signal instead: USR1, SIGUSR1 or 10", false},
+    {"-C", "TEXT", "of kill: why, for `jobs -l` and `hist`", false},
     {NULL, NULL, NULL, false},
 };
 
@@ -109,8 +110,13 @@ static int order_jobs(struct call *call, const struct msg_job_control *order)
 
 int cmd_job_control_kill(struct call *call)
 {
-    struct msg_job_control order = {.action = CONTROL_KILL};
+    struct msg_job_control order = {.action = CONTROL_KILL,
+                                    .reason = call_text(call, "-C")};
     const char *name = call_value(call, "-s");
+    if (strlen(order.reason) > KILL_REASON_MAX) {
+        return call_misuse(call, "-C: expected a reason of at most %d bytes",
+                           KILL_REASON_MAX);
+    }
     if (name != NULL) {
         order.action = CONTROL_SIGNAL;
         order.signal = read_signal(name);

@@ -29,6 +29,8 @@ const struct call_option cmd_submit_options[] = {
     {"-e", "FILE", "append standard error to FILE; else it goes with the output",
      false},
     {"-eo", "FILE", "the same, and FILE is emptied when the job starts", false},
+    {"-outdir", "DIR", "made before the job starts, for files of -o and -e: 'out/%J'",
+     false},
     {"-report", NULL, "append a report of the job's end to its output file, as bsub",
      false},
     {"-i", "FILE", "standard input", false},

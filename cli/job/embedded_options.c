@@ -39,18 +39,30 @@ static char *read_word(struct arena *arena, const char **at, bool *is_open)
     return word;
 }
 
+char **embedded_options_words(struct arena *arena, const char *line)
+{
+    char **words = arena_alloc(arena, strcspn(line, "\n") / 2 + 2, sizeof(*words));
+    bool is_open = false;
+    int count = 0;
+    while ((words[count] = read_word(arena, &line, &is_open)) != NULL) {
+        count++;
+        if (is_open) {
+            return NULL;
+        }
+    }
+    return words;
+}
+
 static int split(struct call *call, const char *line, int number, struct words *words)
 {
-    const char *at = line + sizeof(mark) - 1;
-    bool is_open = false;
-    char *word;
-    while ((word = read_word(&call->arena, &at, &is_open)) != NULL) {
-        if (is_open) {
-            return call_fail("sub: line %d: a quote that does not end; no job was "
-                             "submitted",
-                             number);
-        }
-        words->items[words->count++] = word;
+    char **found = embedded_options_words(&call->arena, line + sizeof(mark) - 1);
+    if (found == NULL) {
+        return call_fail("sub: line %d: a quote that does not end; no job was "
+                         "submitted",
+                         number);
+    }
+    for (; *found != NULL; found++) {
+        words->items[words->count++] = *found;
     }
     return CALL_OK;
 }

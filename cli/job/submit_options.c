@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <jansson.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,6 +132,11 @@ static int read_resizable(struct call *call, struct job_terms *terms)
     return CALL_OK;
 }
 
+char **submit_options_words(struct arena *arena, const char *line)
+{
+    return embedded_options_words(arena, line);
+}
+
 void submit_options_requirements(struct call *call, struct job_spec *spec)
 {
     const char **strings =
@@ -153,16 +159,18 @@ static bool is_utf8(const char *text)
     return probe != NULL;
 }
 
-/* LS_SUBCWD and LSB_SUB_HOST, the directory and the host of the submission, in place of
- * those of a job that submits another one. */
-static const char **with_origin(struct call *call, const char **env, int *count)
+/* LS_SUBCWD and LSB_SUB_HOST, the directory and the host of the submission, and
+ * LSB_OUTDIR, in place of those of a job that submits another one. */
+static const char **with_origin(struct call *call, const char *directory,
+                                const char **env, int *count)
 {
     char host[HOST_NAME_SIZE] = "";
     char *here = getcwd(NULL, 0);
-    const char **all = arena_alloc(&call->arena, (size_t)*count + 2, sizeof(*all));
+    const char **all = arena_alloc(&call->arena, (size_t)*count + 3, sizeof(*all));
     int n_all = 0;
     for (int i = 0; i < *count; i++) {
         if (strncmp(env[i], "LS_SUBCWD=", 10) != 0 &&
+            strncmp(env[i], "LSB_OUTDIR=", 11) != 0 &&
             strncmp(env[i], "LSB_SUB_HOST=", 13) != 0) {
             all[n_all++] = env[i];
         }
@@ -173,12 +181,16 @@ static const char **with_origin(struct call *call, const char **env, int *count)
     if (gethostname(host, sizeof(host) - 1) == 0) {
         all[n_all++] = arena_printf(&call->arena, "LSB_SUB_HOST=%s", host);
     }
+    if (directory != NULL) {
+        all[n_all++] = arena_printf(&call->arena, "LSB_OUTDIR=%s", directory);
+    }
     free(here);
     *count = n_all;
     return all;
 }
 
-static int read_environment(struct call *call, struct job_spec *spec)
+static int read_environment(struct call *call, const char *directory,
+                            struct job_spec *spec)
 {
     const char *list = call_value(call, "-env");
     static char *const nothing[] = {NULL};
@@ -190,7 +202,7 @@ static int read_environment(struct call *call, struct job_spec *spec)
                        environ != NULL ? environ : nothing, &env, &count, &err) != 0) {
         return call_misuse(call, "-env: %s", err.text);
     }
-    env = with_origin(call, env, &count);
+    env = with_origin(call, directory, env, &count);
     for (int i = 0; i < count; i++) {
         if (!is_utf8(env[i])) {
             call_say("sub: variable %.*s is not UTF-8 and stays here",
@@ -424,10 +436,63 @@ static const char *read_output(const struct call *call, const char *append,
     return file;
 }
 
+/* "%U" and "%P", the user and the project; %J and %I are known at the start. NULL,
+ * after a sentence, for others. */
+static const char *fill_directory(struct call *call, const char *from)
+{
+    const char *text = "";
+    const struct passwd *self = getpwuid(getuid());
+    while (*from != '\0') {
+        size_t length = strcspn(from, "%");
+        char kind = from[length] == '%' ? from[length + 1] : '\0';
+        const char *value = kind == 'J'   ? "%J"
+                            : kind == 'I' ? "%I"
+                            : kind == 'U' ? (self != NULL ? self->pw_name : "")
+                            : kind == 'P'
+                                ? text_or_variable(call, "-P", "LSB_DEFAULTPROJECT")
+                                : NULL;
+        if (from[length] == '%' && value == NULL) {
+            call_misuse(call, "-outdir: %%%c: expected %%J, %%I, %%U or %%P",
+                        kind != '\0' ? kind : ' ');
+            return NULL;
+        }
+        text = arena_printf(&call->arena, "%s%.*s%s", text, (int)length, from,
+                            value != NULL ? value : "");
+        from += length + (value != NULL ? 2 : 0);
+    }
+    return text;
+}
+
+/* -outdir: relative files of -o and -e are in it. It is made before the job begins. */
+static int read_output_directory(struct call *call, struct job_spec *spec,
+                                 const char **directory)
+{
+    const char *asked = call_value(call, "-outdir");
+    const char **files[] = {&spec->out_file, &spec->err_file};
+    *directory = NULL;
+    if (asked == NULL) {
+        return CALL_OK;
+    }
+    asked = fill_directory(call, asked);
+    if (asked == NULL || asked[0] == '\0') {
+        return asked == NULL ? CALL_MISUSED
+                             : call_misuse(call, "-outdir: no directory");
+    }
+    *directory =
+        asked[0] == '/' ? asked : arena_printf(&call->arena, "%s/%s", spec->cwd, asked);
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        if ((*files[i])[0] != '\0' && (*files[i])[0] != '/') {
+            *files[i] = arena_printf(&call->arena, "%s/%s", *directory, *files[i]);
+        }
+    }
+    return CALL_OK;
+}
+
 int submit_options_read(struct call *call, struct msg_submit *submit)
 {
     struct job_spec *spec = &submit->spec;
     struct job_terms *terms = &submit->terms;
+    const char *directory = NULL;
     int status = read_slots(call, spec, terms);
     if (status == CALL_OK) {
         status = read_terms(call, terms);
@@ -463,7 +528,10 @@ int submit_options_read(struct call *call, struct msg_submit *submit)
         status = read_directory(call, spec);
     }
     if (status == CALL_OK) {
-        status = read_environment(call, spec);
+        status = read_output_directory(call, spec, &directory);
+    }
+    if (status == CALL_OK) {
+        status = read_environment(call, directory, spec);
     }
     return status;
 }

@@ -358,6 +358,18 @@ const char *lsf_format_bool(struct arena *arena, const json_t *row, const char *
     return json_is_true(columns_find(row, path)) ? "Yes" : "No";
 }
 
+/* "too large" of "killed by ana (too large)". */
+const char *lsf_format_kill_reason(struct arena *arena, const json_t *row,
+                                   const char *path)
+{
+    static const char killed[] = "killed by ";
+    const char *reason = lsf_format_get(row, path), *open = strstr(reason, " (");
+    const char *close = strrchr(reason, ')');
+    bool has_one = strncmp(reason, killed, strlen(killed)) == 0 && open != NULL &&
+                   close != NULL && close > open;
+    return has_one ? arena_strn(arena, open + 2, (size_t)(close - open - 2)) : "";
+}
+
 /* "TERM_RUNLIMIT: ..." as the site has it; who ended the job, in LSF's words. */
 const char *lsf_format_exit_reason(struct arena *arena, const json_t *row,
                                    const char *path)

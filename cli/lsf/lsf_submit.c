@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lsf_submit.c: bsub and bmod. Source: LSF's command reference. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "cli/commands.h"
 #include "cli/lsf/lsf.h"
@@ -46,8 +51,86 @@ static const char *announce(struct call *call, const struct msg_reply *reply)
                         (int)(at - reply->text), reply->text, at + strlen(words));
 }
 
+/* ---- -pack */
+
+/* Another bsub, with these words as its line. */
+static bool submit_line(struct call *call, char **words)
+{
+    int n_words = 0, status = 0;
+    while (words[n_words] != NULL) {
+        n_words++;
+    }
+    char **argv = arena_alloc(&call->arena, (size_t)n_words + 2, sizeof(*argv));
+    argv[0] = arena_str(&call->arena, "bsub");
+    memcpy(argv + 1, words, (size_t)n_words * sizeof(*argv));
+    pid_t pid = fork();
+    if (pid == 0) {
+        int null = open("/dev/null", O_RDONLY);
+        if (null >= 0) {
+            dup2(null, STDIN_FILENO);
+        }
+        execv("/proc/self/exe", argv);
+        _exit(LSF_FAILED);
+    }
+    return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) &&
+           WEXITSTATUS(status) == 0;
+}
+
+/* Jobs that wait for their user have a line of their own. */
+static bool is_interactive(char **words)
+{
+    static const char *const options[] = {"-K", "-I", "-Ip", "-Is", "-pack"};
+    for (; *words != NULL && (*words)[0] == '-'; words++) {
+        for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+            if (strcmp(*words, options[i]) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* A line that is refused is said, and the others are submitted. */
+static int submit_pack(struct call *call, const char *path)
+{
+    FILE *file = fopen(path, "re");
+    char *line = NULL;
+    size_t room = 0;
+    int number = 0, n_failed = 0;
+    if (file == NULL) {
+        call_fail("bsub: -pack: %s: %s", path, strerror(errno));
+        return LSF_FAILED;
+    }
+    while (getline(&line, &room, file) >= 0) {
+        char **words = submit_options_words(&call->arena, line);
+        number++;
+        if (words != NULL && words[0] == NULL) {
+            continue;
+        }
+        bool is_bad = words == NULL || is_interactive(words);
+        if (is_bad || !submit_line(call, words)) {
+            call_fail("bsub: -pack: %s:%d: %s", path, number,
+                      words == NULL ? "a quote that does not end; no job was submitted"
+                      : is_bad ? "-I and -K have no place here; no job was submitted"
+                               : "this job was not submitted");
+            n_failed++;
+        }
+    }
+    free(line);
+    fclose(file);
+    return n_failed == 0 ? CALL_OK : LSF_FAILED;
+}
+
 int lsf_submit_run(struct call *call)
 {
+    if (call_has(call, "-pack")) {
+        if (call->n_given > 1 || call->n_operands > 0) {
+            call_fail(
+                "bsub: -pack: expected it alone; options are in the file's lines");
+            return LSF_FAILED;
+        }
+        return submit_pack(call, call_value(call, "-pack"));
+    }
     static const struct cmd_submit_words words = {
         announce, "<<Waiting for dispatch ...>>\n", "<<Job is finished>>\n", false};
     static const struct cmd_submit_words quiet = {announce, "", "", false};

@@ -200,10 +200,22 @@ static void put_hosts_file(FILE *to, const char *run,
     }
 }
 
+/* The site makes the directory of a leased job, whose output it fetches. */
+static void put_output_directory(FILE *to, const struct msg_run_start *start,
+                                 const char *directory)
+{
+    if (start->lease[0] == '\0') {
+        put_path(to, "env=LSB_OUTDIR", directory, start->job);
+    }
+}
+
 static void put_variables(FILE *to, const struct msg_run_start *start)
 {
+    static const char outdir[] = "LSB_OUTDIR=";
     for (int i = 0; i < start->spec.n_env; i++) {
-        if (!is_set_by_us(start->spec.env[i])) {
+        if (strncmp(start->spec.env[i], outdir, sizeof(outdir) - 1) == 0) {
+            put_output_directory(to, start, start->spec.env[i] + sizeof(outdir) - 1);
+        } else if (!is_set_by_us(start->spec.env[i])) {
             put(to, "env", start->spec.env[i]);
         }
     }

@@ -176,6 +176,34 @@ static void open_stdio(const struct start *start, const struct job_stdio *stdio)
     dup_files(start, in, out, err);
 }
 
+/* LSB_OUTDIR (bsub -outdir) and the directories above it. */
+static void make_output_directory(const struct start *start)
+{
+    static const char name[] = "LSB_OUTDIR=";
+    char path[PATH_MAX];
+    const char **env = start->command->env;
+    while (*env != NULL && strncmp(*env, name, sizeof(name) - 1) != 0) {
+        env++;
+    }
+    if (*env == NULL || strlen(*env) >= sizeof(path)) {
+        return;
+    }
+    snprintf(path, sizeof(path), "%s", *env + sizeof(name) - 1);
+    for (char *at = path; at != NULL; at = strchr(at + 1, '/')) {
+        char *end = strchr(at + 1, '/');
+        if (end != NULL) {
+            *end = '\0';
+        }
+        if (mkdir(path, 0777) != 0 && errno != EEXIST && end == NULL) {
+            give_up(start->gate, "cannot make the output directory \"%.150s\": %s",
+                    path, strerror(errno));
+        }
+        if (end != NULL) {
+            *end = '/';
+        }
+    }
+}
+
 static void open_files(const struct start *start)
 {
     const struct run_spec *spec = start->spec;
@@ -184,6 +212,7 @@ static void open_files(const struct start *start)
         dup_files(start, null, null, null);
         return;
     }
+    make_output_directory(start);
     if (start->command->stdio != NULL) {
         open_stdio(start, start->command->stdio);
         return;

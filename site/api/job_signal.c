@@ -19,6 +19,7 @@ struct call {
     const struct peer *from;
     enum control_action action;
     int signal;
+    const char *reason; /* "": none */
     struct effects *effects;
     struct job_answer answer;
     int n_done;
@@ -115,8 +116,12 @@ static void note(struct call *call, const char *id, int code, const char *text)
 
 static void carry_out(struct call *call, struct job *job, enum control_action action)
 {
+    const char *by = call->from->name;
+    if (call->reason[0] != '\0') {
+        by = arena_printf(&call->effects->arena, "%s (%s)", by, call->reason);
+    }
     if (action != CONTROL_SUSPEND || !is_stopped(job)) {
-        control_job_apply(call->api->life, job, action, call->signal, call->from->name,
+        control_job_apply(call->api->life, job, action, call->signal, by,
                           call->api->now_ms, call->effects);
     }
 }
@@ -230,6 +235,7 @@ void job_signal_request(struct site_api *api, const struct peer *from,
         .api = api,
         .from = from,
         .action = order->action,
+        .reason = order->reason != NULL ? order->reason : "",
         .signal = order->signal,
         .effects = effects,
         .answer = job_answer_begin(&effects->arena),

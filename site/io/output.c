@@ -8,8 +8,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <pwd.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -87,6 +89,22 @@ static int write_all(int fd, const uint8_t *bytes, size_t n_bytes, off_t offset)
     return 0;
 }
 
+/* The directories of the path that are missing. What cannot be made is told by the
+ * opening of the file. */
+static void make_directories(const char *path)
+{
+    char part[PATH_MAX];
+    for (const char *at = strchr(path + 1, '/'); at != NULL; at = strchr(at + 1, '/')) {
+        size_t length = (size_t)(at - path);
+        if (length >= sizeof(part)) {
+            return;
+        }
+        memcpy(part, path, length);
+        part[length] = '\0';
+        mkdir(part, 0777);
+    }
+}
+
 static int write_piece(const struct effect *effect)
 {
     int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
@@ -95,6 +113,9 @@ static int write_piece(const struct effect *effect)
     }
     if (effect->write.offset == 0) {
         flags |= effect->write.replaces ? O_CREAT | O_TRUNC : O_CREAT;
+    }
+    if (effect->write.makes_directory && effect->write.offset == 0) {
+        make_directories(effect->write.path);
     }
     int fd = open(effect->write.path, flags, 0666);
     if (fd < 0) {

@@ -274,3 +274,14 @@ bool job_is_run_limit_cut(const struct job *job, int64_t now_ms)
 {
     return job_run_limit_ms(job, now_ms) != job->spec->run_limit_ms;
 }
+
+const char *job_output_directory(const struct job_spec *spec)
+{
+    static const char name[] = "LSB_OUTDIR=";
+    for (int i = 0; i < spec->n_env; i++) {
+        if (strncmp(spec->env[i], name, sizeof(name) - 1) == 0) {
+            return spec->env[i] + sizeof(name) - 1;
+        }
+    }
+    return NULL;
+}

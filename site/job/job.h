@@ -312,6 +312,9 @@ bool job_is_run_limit_cut(const struct job *job, int64_t now_ms);
 bool job_is_in_gap(const struct job *job);
 /* It reads its input from a file (-i): it can run only on own hosts. */
 bool job_reads_file(const struct job_spec *spec);
+/* LSB_OUTDIR of its environment: the directory that is made for its output (-outdir),
+ * with %J and %I; NULL: there is none. */
+const char *job_output_directory(const struct job_spec *spec);
 /* The slots that it has or had; if it is pending, the least that it asks for. */
 int job_slots(const struct job *job);
 

@@ -269,6 +269,7 @@ static void write_piece(struct lifecycle *life, struct job *job,
     effect->write.offset = report->offset;
     effect->write.replaces = report->stream == OUTPUT_OUT ? job->spec->replaces_out
                                                           : job->spec->replaces_err;
+    effect->write.makes_directory = job_output_directory(job->spec) != NULL;
     effect->write.n_bytes = report->n_bytes;
     effect->write.bytes =
         arena_copy(arena, report->n_bytes > 0 ? report->bytes : (const uint8_t *)"",

@@ -337,6 +337,7 @@ static void add_waiting(struct site_view *view, struct arena *arena, struct valu
     value_add_nonempty(arena, row, "description", terms->description);
     value_add_nonempty(arena, row, "job_group", terms->job_group);
     value_add_instant(arena, row, "terminate_at", terms->terminate_ms);
+    value_add_text(arena, row, "output_dir", job_output_directory(job->spec));
     value_add_bool(arena, row, "ends_orphan", terms->ends_orphan);
     value_add_nonempty(arena, row, "requeue_codes", terms->requeue_codes);
     value_add_int(arena, row, "priority", terms->priority);

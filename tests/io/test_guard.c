@@ -224,6 +224,30 @@ static void test_clean_process(void **state)
     free(text);
 }
 
+/* LSB_OUTDIR is made as the job's account before its files are opened. A leased job has
+ * none here. */
+static void test_output_directory(void **state)
+{
+    struct guard_trial *trial = *state;
+    char directory[256], variable[300], file[300];
+    struct msg_run_start start = guard_trial_job(trial, "echo $LSB_OUTDIR");
+    snprintf(directory, sizeof(directory), "%s",
+             run_fixture_path(&trial->fixture, "x"));
+    snprintf(variable, sizeof(variable), "LSB_OUTDIR=%s/%%J/%%I", directory);
+    snprintf(file, sizeof(file), "%s/12/3/out", directory);
+    trial->fixture.env[trial->fixture.n_env++] = variable;
+    start.spec.n_env = trial->fixture.n_env;
+    start.spec.out_file = file;
+    if (geteuid() != 0) {
+        skip(); /* a job of its own account needs root */
+    }
+    guard_trial_run_to_end(trial, &start);
+    assert_int_equal(trial->record.end, RUN_END_EXITED);
+    char expected[300];
+    snprintf(expected, sizeof(expected), "%s/12/3\n", directory);
+    guard_trial_assert_text(file, expected);
+}
+
 static void test_output_files(void **state)
 {
     struct guard_trial *trial = *state;
@@ -418,6 +442,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TRIAL(test_exit_status),
+        TRIAL(test_output_directory),
         TRIAL(test_cpu_time),
         TRIAL_WITHOUT(test_cpu_time),
         TRIAL(test_signalled),

@@ -133,6 +133,35 @@ static void test_what_cannot_be_written_says_why(void **state)
     assert_int_equal(write_own(&nowhere, 0, "x"), ENOSPC);
 }
 
+/* -outdir: made with the user's umask for the first piece; without it the file has no
+ * place. */
+static void test_the_directory_is_made(void **state)
+{
+    struct fixture *fixture = *state;
+    char first[300], second[300], file[300];
+    snprintf(first, sizeof(first), "%s/a", fixture->directory);
+    snprintf(second, sizeof(second), "%s/a/b", fixture->directory);
+    snprintf(file, sizeof(file), "%s/a/b/out", fixture->directory);
+    struct effect effect = {.kind = EFFECT_WRITE,
+                            .write = {.job = 1,
+                                      .uid = (int64_t)geteuid(),
+                                      .gid = (int64_t)getegid(),
+                                      .path = file,
+                                      .umask = 027,
+                                      .bytes = (const uint8_t *)"text",
+                                      .n_bytes = 4}};
+    struct stat status;
+    assert_int_equal(output_write(&effect), ENOENT);
+    effect.write.makes_directory = true;
+    assert_int_equal(output_write(&effect), 0);
+    assert_int_equal(stat(second, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0750);
+    assert_int_equal(output_write(&effect), 0); /* it is there */
+    unlink(file);
+    rmdir(second);
+    rmdir(first);
+}
+
 static void test_a_pipe_that_nobody_reads_is_not_waited_for(void **state)
 {
     struct fixture *fixture = *state;
@@ -176,6 +205,7 @@ int main(void)
         TEST(test_pieces_follow_each_other),
         TEST(test_the_first_piece_empties_the_file),
         TEST(test_pieces_are_appended),
+        TEST(test_the_directory_is_made),
         TEST(test_the_jobs_umask_counts_and_ours_stays),
         TEST(test_what_cannot_be_written_says_why),
         TEST(test_a_pipe_that_nobody_reads_is_not_waited_for),

@@ -464,16 +464,45 @@ static void test_clean(void **state)
     site_stage_release(&stage);
 }
 
+/* bkill -C: the reason is that of the job's end, whoever asks. */
+static void test_kill_has_a_reason(void **state)
+{
+    struct site_stage stage;
+    struct peer from = site_stage_user("ana");
+    struct msg msg = {.kind = MSG_JOB_CONTROL, .site = ""};
+    static const char *const jobs[] = {"1"};
+    (void)state;
+    site_stage_init(&stage);
+    uint64_t id = site_stage_submit(&stage, "local", "work");
+    msg.job_control = (struct msg_job_control){.request = 77,
+                                               .action = CONTROL_KILL,
+                                               .jobs = jobs,
+                                               .n_jobs = 1,
+                                               .reason = "wrong input"};
+    site_stage_message(&stage, &from, &msg);
+    assert_string_equal(site_stage_job_text(&stage, id, "reason"),
+                        "killed by ana (wrong input) before it began");
+    site_stage_release(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_life),           cmocka_unit_test(test_resends),
-        cmocka_unit_test(test_slots),          cmocka_unit_test(test_parallel),
-        cmocka_unit_test(test_long_queue),     cmocka_unit_test(test_submit_checks),
-        cmocka_unit_test(test_foreign_user),   cmocka_unit_test(test_orders_waiting),
-        cmocka_unit_test(test_orders_running), cmocka_unit_test(test_kill_taken),
-        cmocka_unit_test(test_stop_starting),  cmocka_unit_test(test_whose),
-        cmocka_unit_test(test_wait),           cmocka_unit_test(test_clean),
+        cmocka_unit_test(test_kill_has_a_reason),
+        cmocka_unit_test(test_life),
+        cmocka_unit_test(test_resends),
+        cmocka_unit_test(test_slots),
+        cmocka_unit_test(test_parallel),
+        cmocka_unit_test(test_long_queue),
+        cmocka_unit_test(test_submit_checks),
+        cmocka_unit_test(test_foreign_user),
+        cmocka_unit_test(test_orders_waiting),
+        cmocka_unit_test(test_orders_running),
+        cmocka_unit_test(test_kill_taken),
+        cmocka_unit_test(test_stop_starting),
+        cmocka_unit_test(test_whose),
+        cmocka_unit_test(test_wait),
+        cmocka_unit_test(test_clean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-# All jobs in a state, whatever their number; the reason is said to be left out.
+# All jobs in a state, whatever their number.
 bsub -H -J ks_held true >/dev/null
 bsub -J ks_run sleep 300 >/dev/null
 until [ "$(bjobs -noheader -o stat -J ks_run)" = RUN ]; do sleep 0.1; done
