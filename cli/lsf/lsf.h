@@ -178,6 +178,11 @@ int lsf_listing_partitions(struct call *call);
 int lsf_listing_resources(struct call *call);
 int lsf_listing_params(struct call *call);
 
+/* ---- lsf_long.c: -l of bhosts and bqueues */
+
+int lsf_long_hosts(struct call *call, const json_t *rows);
+int lsf_long_queues(struct call *call, const json_t *rows);
+
 /* ---- lsf_manual.c: what is made from the table */
 
 int lsf_manual_print(void);

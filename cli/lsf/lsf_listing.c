@@ -43,6 +43,23 @@ static int show_layout(struct call *call, const struct msg_query *query,
     return status;
 }
 
+/* The same as paragraphs. */
+static int show_long(struct call *call, const struct msg_query *query,
+                     const char *thing, change_fn *change,
+                     int (*print)(struct call *call, const json_t *rows))
+{
+    struct listing listing = {0};
+    int status = listing_gather(call, query, thing, &listing);
+    if (status == CALL_OK) {
+        if (change != NULL) {
+            change(call, &listing);
+        }
+        status = print(call, listing.rows);
+    }
+    listing_free(&listing);
+    return status;
+}
+
 static int show(struct call *call, const struct msg_query *query, const char *thing,
                 change_fn *change, const struct lsf_listing *fields)
 {
@@ -56,14 +73,14 @@ int lsf_listing_hosts(struct call *call)
     struct msg_query query = listing_query(QUERY_HOSTS);
     lsf_print_default(call, "LSB_BHOSTS_FORMAT", "-l -w -s -e");
     bool is_plain = !call_has(call, "-o") && !call_has(call, "-json");
+    query.res_req = call_text(call, "-R");
     if (call_has(call, "-l") && is_plain) {
-        return cmd_resources_hosts(call);
+        return show_long(call, &query, "Host", NULL, lsf_long_hosts);
     }
     if (call_has(call, "-s")) {
         return lsf_listing_shared(call);
     }
     query.exported = call_has(call, "-e");
-    query.res_req = call_text(call, "-R");
     return show_layout(call, &query, "Host", NULL, &lsf_fields_hosts,
                        query.exported ? exported_layout : lsf_fields_hosts.layout);
 }
@@ -274,10 +291,7 @@ int lsf_listing_queues(struct call *call)
     lsf_print_default(call, "LSB_BQUEUES_FORMAT", "-l -w -r");
     bool is_long = call_has(call, "-l") || call_has(call, "-r");
     if (is_long && !call_has(call, "-o")) {
-        if (!call_has(call, "-l")) {
-            lsf_line_add(call, "-l", "");
-        }
-        return cmd_resources_queues(call);
+        return show_long(call, &query, "Queue", take_usable, lsf_long_queues);
     }
     return show(call, &query, "Queue", take_usable, &lsf_fields_queues);
 }

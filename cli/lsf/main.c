@@ -51,9 +51,33 @@ static void remove_hints(char *text, size_t size)
     }
 }
 
+/* "Host <n9> is not found" as "n9: Bad host name, ...". */
+static void reword_missing(char *text, size_t size)
+{
+    static const struct {
+        const char *thing, *lsf;
+    } things[] = {
+        {"Host <", ": Bad host name, host group name or cluster name"},
+        {"Queue <", ": No such queue"},
+        {"User <", ": No such user or user group"},
+        {"Application profile <", ": No such application profile"},
+    };
+    static const char end[] = "> is not found";
+    for (size_t i = 0; i < sizeof(things) / sizeof(things[0]); i++) {
+        char *from = strstr(text, things[i].thing);
+        char *at = from != NULL ? strstr(from, end) : NULL;
+        if (at != NULL) {
+            replace(text, size, at, sizeof(end) - 1, things[i].lsf);
+            replace(text, size, from, strlen(things[i].thing), "");
+            return;
+        }
+    }
+}
+
 static void reword(char *text, size_t size)
 {
     remove_hints(text, size);
+    reword_missing(text, size);
     for (size_t i = 0; i < sizeof(sentences) / sizeof(sentences[0]); i++) {
         char *at = strstr(text, sentences[i].ours);
         if (at != NULL) {
