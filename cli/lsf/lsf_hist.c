@@ -53,6 +53,20 @@ static bool has_name(const json_t *row, const void *arg)
     return true;
 }
 
+/* -m: one of its runs was dispatched there. */
+static bool has_run_on(const json_t *row, const void *host)
+{
+    const json_t *event;
+    size_t i;
+    json_array_foreach(json_object_get(row, "events"), i, event)
+    {
+        if (json_object_get(json_object_get(event, "hosts"), host) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* -C, -S and -D. False if the option's value cannot be read. */
 static bool is_in_time(const struct call *call, const json_t *row, bool *is_valid)
 {
@@ -86,6 +100,9 @@ static int gather(struct call *call, bool with_ended, struct listing *listing)
     int status = listing_gather(call, &query, "Job", listing);
     if (status == CALL_OK) {
         listing_filter(listing, has_name, call);
+        if (call_has(call, "-m")) {
+            listing_filter(listing, has_run_on, call_value(call, "-m"));
+        }
     }
     return status;
 }
@@ -258,13 +275,15 @@ static void print_job(struct call *call, struct arena *arena, const json_t *row)
 static void print_heading(struct call *call)
 {
     const char *queue = call_value(call, "-q"), *project = call_value(call, "-P");
+    const char *host = call_value(call, "-m");
     const char *user = listing_user(call, call->n_operands > 0);
     printf("\nAccounting information about jobs that are: \n");
     printf("  - submitted by %s%s, \n", user[0] != '\0' ? "users " : "all users", user);
     printf("  - accounted on %s%s.\n", project != NULL ? "project " : "all projects",
            project != NULL ? project : "");
     printf("  - completed normally or exited\n");
-    printf("  - executed on all hosts.\n");
+    printf("  - executed on %s%s.\n", host != NULL ? "host " : "all hosts",
+           host != NULL ? host : "");
     printf("  - submitted to %s%s.\n", queue != NULL ? "queue " : "all queues",
            queue != NULL ? queue : "");
     printf("  - accounted on all service classes.\n");

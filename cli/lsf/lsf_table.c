@@ -90,6 +90,21 @@
     NOT("-sla", "CLASS", NO_CLASS), \
     NOT("-Lp", "PROJECT", NO_LICENSE)
 
+#define NO_PAST "the history does not know this; use bjobs -a with the same option"
+
+/* the same of the history */
+#define PAST_SELECTION \
+    TAKE("-u", "USER", "jobs of this user; all: of everyone"), \
+    TAKE("-q", "QUEUE", "jobs of this queue"), \
+    TAKE("-m", "HOST", "jobs that ran on this host"), \
+    TAKE("-J", "NAME", "jobs of this name"), \
+    TAKE("-P", "PROJECT", "jobs of this project"), \
+    NOT("-app", "PROFILE", NO_PAST), \
+    NOT("-G", "GROUP", NO_PAST), \
+    NOT("-g", "GROUP", NO_PAST), \
+    NOT("-sla", "CLASS", NO_CLASS), \
+    NOT("-Lp", "PROJECT", NO_LICENSE)
+
 static const struct lsf_option bsub_options[] = {
     SUBMISSION,
     FLAG("-K", "wait for the end, and exit as the job does"),
@@ -414,7 +429,7 @@ static const struct lsf_option bwait_options[] = {
 };
 
 static const struct lsf_option bhist_options[] = {
-    SELECTION,
+    PAST_SELECTION,
     FLAG("-a", "jobs in all states"),
     FLAG("-d", "jobs that have ended"),
     FLAG("-e", "jobs that have exited"),
@@ -443,7 +458,7 @@ static const struct lsf_option bhist_options[] = {
 };
 
 static const struct lsf_option bacct_options[] = {
-    SELECTION,
+    PAST_SELECTION,
     FLAG("-d", "jobs that are DONE"),
     FLAG("-e", "jobs that are EXIT"),
     FLAG("-l", "each job"),
