@@ -602,13 +602,23 @@ static int make_host_room(struct broker *broker, const struct member *provider,
     return 0;
 }
 
+/* Its provider has not ended it, so that its slots are held until now. */
+static void end_slots(struct lease *lease, int64_t now_ms)
+{
+    int n_held = 0;
+    for (int i = 0; i < lease->row.n_hosts; i++) {
+        n_held += lease->row.hosts[i].n_slots;
+    }
+    lease->row.split_ms = n_held > 0 ? now_ms : lease->row.split_ms;
+}
+
 /* The provider has lost all it knew of the lease. An order to drain it stays. */
 static void forget(struct lease *lease, int64_t now_ms, struct effects *effects)
 {
     lease->is_forgotten = true;
     lease->behind_epoch = 0;
     resend_end(&lease->push_drain);
-    lease->row.split_ms = now_ms; /* nobody else says so */
+    end_slots(lease, now_ms);
     end(lease, "its provider no longer knows it", now_ms, effects);
 }
 
@@ -622,7 +632,7 @@ void state_apply_check_members(struct lease *lease, int64_t now_ms,
     const char *reason =
         arena_printf(&effects->arena, "%s is no longer a provider", provider->name);
     poll_state_end(lease);
-    lease->row.split_ms = now_ms; /* the provider has not ended it */
+    end_slots(lease, now_ms);
     end(lease, reason, now_ms, effects);
 }
 

@@ -363,6 +363,37 @@ static void test_a_split_counts_from_when_its_provider_has_it(void **state)
               70 * m + 2 * 50 * m);
 }
 
+/* Slots of a host that is down are held as before, whatever is used of them. */
+static void test_a_host_that_is_down(void **state)
+{
+    struct fixture *fixture = *state;
+    struct err err = {0};
+    open_books(fixture, BIG);
+    for (int i = 0; i < 3; i++) {
+        const struct host_split hosts[] = {{.host = "n1",
+                                            .n_slots = 8,
+                                            .provider = 3,
+                                            .consumer = 5,
+                                            .consumer_used = i,
+                                            .is_down = i > 0}};
+        const struct row_lease row = {.id = name_of(0),
+                                      .state = LEASE_ACTIVE,
+                                      .epoch = 1,
+                                      .split_ms = BEGIN_MS,
+                                      .hosts = hosts,
+                                      .n_hosts = 1};
+        must(store_begin(fixture->store, &err), &err);
+        books_begin(fixture->books);
+        must(books_write(fixture->books, &row, BEGIN_MS + i * USAGE_HOUR_MS, &err),
+             &err);
+        must(books_end(fixture->books, &err), &err);
+        must(store_commit(fixture->store, &err), &err);
+        books_committed(fixture->books);
+    }
+    check_sum(fixture, 0, BEGIN_MS + 4 * USAGE_HOUR_MS, 3 * 4 * USAGE_HOUR_MS,
+              5 * 4 * USAGE_HOUR_MS);
+}
+
 /* What is told of a time that is summed already begins where the sums end. */
 static void test_a_split_of_a_time_that_is_summed(void **state)
 {
@@ -526,6 +557,7 @@ int main(void)
         TEST(test_an_open_contract_is_booked_while_the_broker_is_away),
         TEST(test_clocks),
         TEST(test_a_split_counts_from_when_its_provider_has_it),
+        TEST(test_a_host_that_is_down),
         TEST(test_a_split_of_a_time_that_is_summed),
         TEST(test_a_store_that_is_restored_from_a_copy),
         TEST(test_a_standby_continues_the_books),

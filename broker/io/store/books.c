@@ -6,7 +6,6 @@
 
 #include "broker/io/store/books_parts.h"
 #include "broker/io/store/store_parts.h"
-#include "broker/lease/lease.h"
 
 static struct book *see_book(struct books *books, const char *lease)
 {
@@ -174,17 +173,25 @@ static int write_split(struct books *books, struct book *book, bool is_undone,
     return rc == 0 ? open_split(books, book->lease, next, err) : rc;
 }
 
+/* As the contract says, also of hosts that are down: they are held as well. */
+static void add_up_hosts(struct books_split *split, const struct row_lease *lease)
+{
+    for (int i = 0; i < lease->n_hosts && lease->state != LEASE_ENDED; i++) {
+        split->provider += lease->hosts[i].provider;
+        split->consumer += lease->hosts[i].consumer;
+    }
+}
+
 int books_write(struct books *books, const struct row_lease *lease, int64_t now_ms,
                 struct err *err)
 {
-    struct lease_split sum = lease_split_sum(lease->hosts, lease->n_hosts);
-    bool is_held = lease->state != LEASE_ENDED, is_undone;
+    bool is_undone;
     struct book *book = see_book(books, lease->id);
     bool has_changed = book->changed_in == books->transaction;
     const struct books_split *last = has_changed ? &book->next : &book->now;
-    struct books_split next = {
-        start_of(book, last, lease, now_ms, &is_undone), (int64_t)lease->epoch,
-        is_held ? sum.provider.available : 0, is_held ? sum.consumer.available : 0};
+    struct books_split next = {.epoch = (int64_t)lease->epoch};
+    next.start_ms = start_of(book, last, lease, now_ms, &is_undone);
+    add_up_hosts(&next, lease);
     if (last->provider == next.provider && last->consumer == next.consumer) {
         return 0;
     }
