@@ -182,6 +182,9 @@ static bool take_run(struct invariants *invariants, const struct row_run *row,
     bool is_used = !is_over && row->control.action != CONTROL_SUSPEND;
     int n_slots = is_used ? msg_sum_slots(row->hosts, row->n_hosts) : 0;
 
+    if (row->control.action == CONTROL_KILL && row->use.n_slots == 0) {
+        n_slots = 0; /* others have the slots of a suspended run that is killed */
+    }
     run->is_known = true;
     if (!row->lease[0] || (is_over && run->attempt == 0)) {
         return true;

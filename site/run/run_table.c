@@ -392,8 +392,9 @@ struct run *run_table_put(struct run_table *table, const struct row_run *row,
 
 static void add_up_use(struct run *run, int64_t now_ms)
 {
-    bool is_used =
-        run->record != RUN_RECORD_ENDED && run->control.action != CONTROL_SUSPEND;
+    /* A suspended run that is killed does not get its slots back. */
+    bool is_used = run->record != RUN_RECORD_ENDED && !run->is_suspended &&
+                   run->control.action != CONTROL_SUSPEND;
     int n_slots = is_used ? msg_sum_slots(run->hosts, run->n_hosts) : 0;
     struct run_use *use = &run->use;
     if (run->lease[0] == '\0' || (use->at_ms != 0 && use->n_slots == n_slots)) {
