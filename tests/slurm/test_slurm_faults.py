@@ -15,8 +15,8 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-from slurm_inside import is_running, kill_slurmctld, main_inside, run, run_inside
-from test_slurm_lending import (ACCOUNT, LEASE, NORTH, SOUTH, federation, lent,
+from slurm_inside import LIMIT, is_running, kill_slurmctld, main_inside, run, run_inside
+from test_slurm_lending import (ACCOUNT, LEASE, NORTH, SOUTH, federation, lent, own_job,
                                 reservations, slurm_jobs, wait, wait_nodes, wrap)
 from federation import BIN, Federation, expect, expect_equal
 
@@ -209,6 +209,39 @@ def inside_away():
         wait("the reserved node", lambda: lent() != set())
 
 
+# ---------------------------------------------------------------- the site is away
+
+def inside_keep():
+    """The site's daemon is gone for longer than the term, with ON_LOST = keep: the job runs
+    on without its reservation, and Slurm's users get what it leaves of the node. The site
+    finds the job again, and reserves a node for the next one."""
+    wait_nodes()
+    with federation() as f:
+        start(f)
+        mark = os.path.join(f.marks, "keep")
+        job = f.submit("south", "echo x >>%s.begun; while [ ! -e %s ]; do sleep 0.1; done; exit 4"
+                       % (mark, mark))
+        f.wait_state("south", job, "RUN")
+        f.wait_for("it to begin", lambda: os.path.exists(mark + ".begun"))
+        f.kill9("north")
+        wait("the end of the reservation", lambda: reservations() == {}, limit=2 * LIMIT)
+        own = [own_job("n1") for _ in range(2)]
+        state = lambda job: slurm_jobs("-j", job)[0][1]
+        wait("a job beside it", lambda: sorted(map(state, own)) == ["PD", "R"])
+        f.start("north")
+        f.wait_state("south", job, "RUN")
+        expect_equal(sorted(map(state, own)), ["PD", "R"], "no CPU is used by two")
+        open(mark, "w").close()
+        f.wait_state("south", job, "EXIT")
+        expect_equal(f.job("south", job)["exit_code"], 4, "status")
+        expect_equal(read(mark + ".begun"), "x\n", "it ran once")
+        wait("both jobs of Slurm's users", lambda: list(map(state, own)) == ["R", "R"])
+        run("scancel", *own)
+        job = f.submit("south", "exit 5")  # they have waited, so that the node went home
+        f.wait_state("south", job, "EXIT")
+        expect_equal(f.job("south", job)["exit_code"], 5, "a node is lent again")
+
+
 # ---------------------------------------------------------------- a site that is SlurmUser
 
 def inside_self():
@@ -272,10 +305,15 @@ def test_away():
     run_inside(__file__, "away", seconds=540 + AWAY)
 
 
+def test_keep():
+    run_inside(__file__, "keep")
+
+
 def test_self():
     run_inside(__file__, "self", environment={"SLURM_USER": "irc"})
 
 
 if __name__ == "__main__":
     main_inside({"nodes": inside_nodes, "refused": inside_refused, "away": inside_away,
-                 "self": inside_self}, [test_nodes, test_refused, test_away, test_self])
+                 "keep": inside_keep, "self": inside_self},
+                [test_away, test_keep, test_refused, test_self, test_nodes])
