@@ -379,9 +379,9 @@ def test_slurmd():
         alpha.run("sbatch --chdir=/ --output=/dev/null --uid=other --wrap "
                   "'id -un >/tmp/who; sleep 1000'")
         alpha.wait_for("the job", lambda: " R " in alpha.run("squeue -h -o ' %t '", code=None))
-        inside = alpha.run("ps -U 200000,201001 -o comm --no-headers").split()
-        expect({"sublet-slurmd", "munged", "slurmd", "slurmstepd", "sleep"} <= set(inside),
-               "processes of the cluster, none of which is root: %s" % inside)
+        alpha.wait_for("its processes, none of which is root", lambda: {
+            "sublet-slurmd", "munged", "slurmd", "slurmstepd", "sleep"} <= set(alpha.run(
+                "ps -U 200000,201001 -o comm --no-headers").split()))
         caps = alpha.run("grep CapEff /proc/$(systemctl show -P MainPID sublet-slurmd@south)/status")
         expect_equal(int(caps.split()[1], 16), 1 << 0 | 1 << 6 | 1 << 7, "capabilities")
         alpha.run("systemctl kill --signal=KILL guest")
