@@ -296,9 +296,9 @@ static int find_element(struct fit *fit, const struct affinity_use *use,
 static void pack(struct fit *fit, const struct affinity_use *use, int n_tasks)
 {
     const struct affinity_request *request = fit->request;
-    int element = -1, level = request->unit;
+    int element = -1, level = (int)request->unit;
     if (request->distribution == AFFINITY_PACK_ONE) {
-        level = request->pack;
+        level = (int)request->pack;
         (void)find_element(fit, use, request->pack, n_tasks, &element);
     }
     for (; request->distribution == AFFINITY_PACK && level > CPU_LEVEL_HOST; level--) {
