@@ -98,6 +98,27 @@ def test_report():
     both(one)
 
 
+def test_output_directory():
+    """-outdir is made before the output is written, by the host or by the site."""
+    def one(queue, host):
+        base = os.path.join(f.dir, "made", queue)
+        f.cli("south", "sub", "-K", "-q", queue, "-outdir", base + "/%J", "-o", "out", "-e",
+              "err", "echo out; echo err >&2")
+        job, = os.listdir(base)
+        expect_equal(read(os.path.join("made", queue, job, "out")), "out\n", "output")
+        expect_equal(read(os.path.join("made", queue, job, "err")), "err\n", "errors")
+    both(one)
+
+
+def test_warning():
+    """A job is warned before its run limit (-wt, -wa), wherever it runs."""
+    def one(queue, host):
+        job = f.submit("south", "trap 'exit 0' USR1; while :; do sleep 0.1; done", "-q", queue,
+                       "-W", "300s", "-wt", "298s", "-wa", "USR1")
+        expect_equal(ended(job)["state"], "DONE", "it has ended by itself")
+    both(one)
+
+
 def test_peek():
     def one(queue, host):
         job = f.submit("south", "echo begun; while [ ! -e %s/go.%s ]; do sleep 0.1; done; "
@@ -257,6 +278,6 @@ def setup():
 main(test_output_to_files, test_appended_and_replaced, test_report, test_large_output,
      test_output_joined, test_peek,
      test_peek_follows, test_surroundings, test_signalled, test_run_limit,
-     test_changed_limits, test_stop_resume_kill,
+     test_changed_limits, test_output_directory, test_warning, test_stop_resume_kill,
      test_stop_while_stopped_kill, test_signal, test_waiting_jobs, test_kill_all,
      shared=f, setup=setup)
