@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/conf/conf_value.h"
-#include "slurm/io/slurm_child.h"
+#include "sys/child.h"
 #include "sys/daemon.h"
 #include "sys/log.h"
 
@@ -29,9 +29,9 @@ struct egroup {
     void (*reload)(void *arg);
     void *arg;
     const struct egroup_list *list;
-    struct slurm_child *child; /* of items[next]; NULL: none runs */
-    int next;                  /* as many as the list has: all have been asked for */
-    bool has_changed;          /* members of one of them */
+    struct child *child; /* of items[next]; NULL: none runs */
+    int next;            /* as many as the list has: all have been asked for */
+    bool has_changed;    /* members of one of them */
     bool is_reloading;
     int64_t due_ms; /* all are asked for again; INT64_MAX: never */
     int timer;      /* -1: none */
@@ -175,12 +175,11 @@ void egroup_fill(struct conf *conf, struct egroup_list *list)
 static void ask(struct egroup *egroup)
 {
     const struct egroup_item *item = &egroup->list->items[egroup->next];
-    const struct slurm_child_place place = {
-        .bin = "", .conf = "", .within_ms = WITHIN_MS};
+    const struct child_setting setting = {NULL, WITHIN_MS};
     const char *const words[] = {egroup->list->program, item->is_hosts ? "-m" : "-u",
                                  item->name, NULL};
     struct err err;
-    if (slurm_child_new(&place, words, daemon_now_ms(), &egroup->child, &err) < 0) {
+    if (child_new(&setting, words, daemon_now_ms(), &egroup->child, &err) < 0) {
         log_line(LOG_LEVEL_WARNING, "egroup: group %s keeps its members: %s",
                  item->name, err.text);
         egroup->child = NULL;
@@ -193,7 +192,7 @@ static void take_answer(struct egroup *egroup)
     const struct egroup_item *item = &egroup->list->items[egroup->next++];
     const char *text;
     struct err err;
-    if (slurm_child_output(egroup->child, &text, &err) < 0) {
+    if (child_output(egroup->child, &text, &err) < 0) {
         log_line(LOG_LEVEL_WARNING, "egroup: group %s keeps its members: %s",
                  item->name, err.text);
     } else if (strlen(text) > KEPT_MAX) {
@@ -208,7 +207,7 @@ static void take_answer(struct egroup *egroup)
             (is_other && write_kept(egroup->spool, item, text)) || egroup->has_changed;
         free(kept);
     }
-    slurm_child_free(egroup->child);
+    child_free(egroup->child);
     egroup->child = NULL;
 }
 
@@ -253,7 +252,7 @@ static void look(struct egroup *egroup)
     }
     if (egroup->child == NULL) {
         ask(egroup);
-    } else if (slurm_child_step(egroup->child, daemon_now_ms())) {
+    } else if (child_step(egroup->child, daemon_now_ms())) {
         take_answer(egroup);
     }
     if (is_done(egroup) && egroup->has_changed) {
@@ -296,7 +295,7 @@ void egroup_free(struct egroup *egroup)
         if (egroup->timer >= 0) {
             zloop_timer_end(egroup->loop, egroup->timer);
         }
-        slurm_child_free(egroup->child);
+        child_free(egroup->child);
         free(egroup->spool);
     }
     free(egroup);
@@ -307,7 +306,7 @@ void egroup_change(struct egroup *egroup, const struct egroup_list *list)
     if (egroup == NULL) {
         return; /* it begins with the configuration that is in force then */
     }
-    slurm_child_free(egroup->child);
+    child_free(egroup->child);
     egroup->child = NULL;
     egroup->list = list;
     if (egroup->is_reloading) {

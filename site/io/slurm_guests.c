@@ -33,7 +33,7 @@ struct slurm_guests {
     struct arena arena; /* of the account's name */
     struct peer self;
     struct slurm_borrow *borrow;
-    struct slurm_child *child; /* NULL: no command runs */
+    struct child *child; /* NULL: no command runs */
     bool could_not_start;
     struct err err;
     bool has_sent; /* messages to the site in this step */
@@ -194,13 +194,13 @@ bool slurm_guests_take(struct slurm_guests *guests, const struct peer *to,
 
 static void take_answer(struct slurm_guests *guests, int64_t now_ms)
 {
-    struct slurm_child *child = guests->child;
+    struct child *child = guests->child;
     const char *text;
     struct err err = {.text = ""};
     guests->child = NULL;
-    int rc = slurm_child_output(child, &text, &err);
+    int rc = child_output(child, &text, &err);
     slurm_borrow_done(guests->borrow, rc == 0 ? text : NULL, &err, now_ms);
-    slurm_child_free(child);
+    child_free(child);
 }
 
 static int on_timer(zloop_t *loop, int timer, void *arg)
@@ -215,7 +215,7 @@ static int on_timer(zloop_t *loop, int timer, void *arg)
         slurm_borrow_done(guests->borrow, NULL, &err, now_ms);
     } else if (guests->child == NULL) {
         slurm_borrow_tick(guests->borrow, now_ms);
-    } else if (slurm_child_step(guests->child, now_ms)) {
+    } else if (child_step(guests->child, now_ms)) {
         take_answer(guests, now_ms);
     }
     if (guests->has_sent) {
@@ -269,7 +269,7 @@ struct slurm_guests *slurm_guests_new(zloop_t *loop, const struct site_setup *se
 
 static void stop(struct slurm_guests *guests)
 {
-    slurm_child_free(guests->child);
+    child_free(guests->child);
     slurm_borrow_free(guests->borrow);
     guests->child = NULL;
     guests->could_not_start = false;

@@ -19,11 +19,11 @@ struct slurm_hosts {
     struct slurm_hosts_setting setting;
     struct slurm_spool spool;
     struct slurm_agent *agent;
-    struct slurm_child *child; /* the command that runs; NULL: none */
-    struct err failure;        /* of one that could not begin */
+    struct child *child; /* the command that runs; NULL: none */
+    struct err failure;  /* of one that could not begin */
     bool has_failure;
-    int polled[SLURM_CHILD_FDS]; /* descriptors of the child in the loop; -1: none */
-    struct effects inbox;        /* SENDs of the site's machine, until the next step */
+    int polled[CHILD_FDS]; /* descriptors of the child in the loop; -1: none */
+    struct effects inbox;  /* SENDs of the site's machine, until the next step */
     int timer;
     const struct slurm_answers *seen; /* the last ones that `seen` was told of */
 };
@@ -129,14 +129,14 @@ static int on_child(zloop_t *loop, zmq_pollitem_t *item, void *arg);
 /* The loop waits for the descriptors that the child has now. */
 static void poll_child(struct slurm_hosts *hosts)
 {
-    struct pollfd fds[SLURM_CHILD_FDS];
-    for (int i = 0; i < SLURM_CHILD_FDS; i++) {
+    struct pollfd fds[CHILD_FDS];
+    for (int i = 0; i < CHILD_FDS; i++) {
         fds[i].fd = -1;
     }
     if (hosts->child != NULL) {
-        slurm_child_fds(hosts->child, fds);
+        child_fds(hosts->child, fds);
     }
-    for (int i = 0; i < SLURM_CHILD_FDS; i++) {
+    for (int i = 0; i < CHILD_FDS; i++) {
         zmq_pollitem_t old = {.fd = hosts->polled[i], .events = ZMQ_POLLIN};
         zmq_pollitem_t now = {.fd = fds[i].fd, .events = ZMQ_POLLIN};
         if (hosts->polled[i] >= 0) {
@@ -155,21 +155,20 @@ static void end_child(struct slurm_hosts *hosts, int64_t now_ms)
 {
     enum { COMMANDS_MAX = 16 }; /* the rest with the next step */
     for (int i = 0; i < COMMANDS_MAX; i++) {
-        struct slurm_child *child = hosts->child;
+        struct child *child = hosts->child;
         struct err err = hosts->failure;
         const char *text = "";
         int rc = hosts->has_failure ? err.code : 0;
-        if (!hosts->has_failure &&
-            (child == NULL || !slurm_child_step(child, now_ms))) {
+        if (!hosts->has_failure && (child == NULL || !child_step(child, now_ms))) {
             return;
         }
         if (child != NULL) {
-            rc = slurm_child_output(child, &text, &err);
+            rc = child_output(child, &text, &err);
         }
         hosts->child = NULL;
         hosts->has_failure = false;
         slurm_agent_done(hosts->agent, rc, text, &err, now_ms);
-        slurm_child_free(child);
+        child_free(child);
     }
 }
 
@@ -243,7 +242,7 @@ int slurm_hosts_new(zloop_t *loop, struct shell *shell,
     *made = (struct slurm_hosts){
         .loop = loop, .shell = shell, .setting = *setting, .timer = -1};
     effects_init(&made->inbox);
-    for (int i = 0; i < SLURM_CHILD_FDS; i++) {
+    for (int i = 0; i < CHILD_FDS; i++) {
         made->polled[i] = -1;
     }
     int rc = slurm_spool_open(&made->spool, setting->spool, err);
@@ -282,7 +281,7 @@ void slurm_hosts_free(struct slurm_hosts *hosts)
     if (hosts == NULL) {
         return;
     }
-    slurm_child_free(hosts->child);
+    child_free(hosts->child);
     hosts->child = NULL;
     poll_child(hosts);
     if (hosts->timer >= 0) {

@@ -191,13 +191,13 @@ static void test_freed_early(void **state)
 {
     struct slurm_child_place place = {.bin = "", .conf = "", .within_ms = LONG_MS};
     const char *const words[] = {"sleep", "600", NULL};
-    struct slurm_child *child;
+    struct child *child;
     struct err err;
     (void)state;
     assert_int_equal(slurm_child_new(&place, words, daemon_now_ms(), &child, &err), 0);
-    assert_false(slurm_child_step(child, daemon_now_ms()));
-    slurm_child_free(child);
-    slurm_child_free(NULL);
+    assert_false(child_step(child, daemon_now_ms()));
+    child_free(child);
+    child_free(NULL);
 }
 
 int main(void)
