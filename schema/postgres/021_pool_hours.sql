@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- As schema/broker/020_pool_hours.sql.
+-- As schema/broker/021_pool_hours.sql.
 CREATE TABLE pool_hours (
     pool     TEXT COLLATE "C" NOT NULL CHECK (length(pool) <= 63),
     name     TEXT COLLATE "C" NOT NULL CHECK (length(name) BETWEEN 1 AND 199),
