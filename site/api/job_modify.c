@@ -240,6 +240,24 @@ static int check_requirements(const struct site_api *api, struct arena *arena,
                : 0;
 }
 
+/* MAX_PEND_SLOTS, if the elements that wait ask for more slots than they did. */
+static int check_slots(const struct site_api *api, const struct peer *owner,
+                       const struct row_job *row, struct err *err)
+{
+    int64_t n_more = 0;
+    int end = job_table_count(api->jobs);
+    for (int i = job_table_index_of(api->jobs, row->id); i < end; i++) {
+        const struct job *job = job_table_at_const(api->jobs, i);
+        if (job->id != row->id) {
+            break;
+        }
+        if (job->state == JOB_PEND || job->state == JOB_PSUSP) {
+            n_more += (int64_t)row->spec.n_slots - job->spec->n_slots;
+        }
+    }
+    return n_more > 0 ? submit_check_slots(api, owner, n_more, err) : 0;
+}
+
 static int change(const struct site_api *api, const struct peer *from,
                   const struct msg_job_modify *modify, const struct job *job,
                   bool has_started, struct arena *arena, struct row_job *row,
@@ -268,6 +286,9 @@ static int change(const struct site_api *api, const struct peer *from,
     }
     if (code == 0) {
         code = submit_check(api, &owner, bare_limits, arena, row, &queue, err);
+    }
+    if (code == 0) {
+        code = check_slots(api, &owner, row, err);
     }
     if (code != 0) {
         return code;

@@ -83,6 +83,10 @@ int submit_check_rules(const struct site_api *api, int queue, uint64_t bare_limi
 int submit_check_size(const struct site_api *api, const struct peer *from,
                       const struct row_job *row, int n_more,
                       struct err *err) MUST_CHECK;
+/* MAX_PEND_SLOTS: ERR_FULL if pending jobs of the user `from` may not ask for so many
+ * slots more. */
+int submit_check_slots(const struct site_api *api, const struct peer *from,
+                       int64_t n_more, struct err *err) MUST_CHECK;
 
 /* JOB_CONTROL. KILL ends a pending job, and so does each signal that ends programs: its
  * state is EXIT without an exit code (LSF's TERM_OWNER). SUSPEND holds a pending job

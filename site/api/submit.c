@@ -555,6 +555,15 @@ static int64_t site_slots(const struct job_table *jobs)
     return of_site;
 }
 
+int submit_check_slots(const struct site_api *api, const struct peer *from,
+                       int64_t n_more, struct err *err)
+{
+    const struct pending_bound slots = {&api->config->pend_slots, "MAX_PEND_SLOTS",
+                                        "pending slots", true, n_more};
+    return check_bound(api, from, &slots, job_index_pending_slots(api->jobs, from->uid),
+                       site_slots(api->jobs), err);
+}
+
 /* MAX_PEND_JOBS and MAX_PEND_SLOTS, of users, groups and of the site. Administrators
  * have some places more than the others. */
 static int check_pending(const struct site_api *api, const struct peer *from,
@@ -564,18 +573,13 @@ static int check_pending(const struct site_api *api, const struct peer *from,
     const struct site_config *config = api->config;
     const struct pending_bound jobs = {&config->pend, "MAX_PEND_JOBS", "pending jobs",
                                        false, n_more};
-    const struct pending_bound slots = {&config->pend_slots, "MAX_PEND_SLOTS",
-                                        "pending slots", true,
-                                        (int64_t)n_more * n_slots};
     int of_site = job_table_count_state(api->jobs, JOB_PEND) +
                   job_table_count_state(api->jobs, JOB_PSUSP);
     int most = JOBS_MAX - (permission_is_admin(config, from) ? 0 : RESERVED);
     int code = check_bound(api, from, &jobs,
                            job_index_count_pending(api->jobs, from->uid), of_site, err);
     if (code == 0) {
-        code = check_bound(api, from, &slots,
-                           job_index_pending_slots(api->jobs, from->uid),
-                           site_slots(api->jobs), err);
+        code = submit_check_slots(api, from, (int64_t)n_more * n_slots, err);
     }
     if (code == 0 && n_more > most - job_table_count_unfinished(api->jobs)) {
         return err_set(

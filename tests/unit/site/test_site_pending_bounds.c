@@ -200,6 +200,46 @@ static void test_slots(void **state)
     site_stage_release(&stage);
 }
 
+static int modify_slots(struct site_stage *stage, const char *user, const char *job,
+                        int n_slots)
+{
+    struct peer from = site_stage_user(user);
+    struct msg msg = {.kind = MSG_JOB_MODIFY, .site = ""};
+    msg.job_modify.request = ++stage->request;
+    msg.job_modify.job = job;
+    msg.job_modify.fields = UINT64_C(1) << JOB_FIELD_SLOTS;
+    msg.job_modify.to.spec.n_slots = n_slots;
+    msg.job_modify.to.terms.has_slots = true;
+    site_stage_message(stage, &from, &msg);
+    return site_stage_reply(stage)->code;
+}
+
+/* A job that is to have more slots counts by what it asks for more, each element of an
+ * array that waits; with fewer it is never refused. An administrator's change counts
+ * for the owner. */
+static void test_slots_of_modified_jobs(void **state)
+{
+    struct site_stage stage;
+    open_with(&stage, "MAX_PEND_SLOTS = 20",
+              "ana 3\nEnd User\nBegin User\nUSER_NAME MAX_PEND_SLOTS\nana 8\n"
+              "default 100");
+    assert_true(submit_slots(&stage, "ana", "a[1-2]", 3) > 0);
+    assert_int_equal(modify_slots(&stage, "ana", "1", 4), 0);
+    assert_int_equal(modify_slots(&stage, "ana", "1", 5), ERR_FULL);
+    expect_refused(&stage,
+                   "Job <1>: user ana has 8 pending slots, and with 2 more there are "
+                   "more than the 8 of MAX_PEND_SLOTS; try again when some have "
+                   "started. Job not modified.");
+    assert_int_equal(modify_slots(&stage, "root", "1", 5), ERR_FULL);
+    assert_int_equal(submit_slots(&stage, "ana", "b", 1), 0);
+    assert_int_equal(modify_slots(&stage, "ana", "1", 2), 0);
+    assert_true(submit_slots(&stage, "ana", "b", 4) > 0);
+    site_stage_control(&stage, "ana", "1[2]", CONTROL_KILL, 0);
+    assert_int_equal(modify_slots(&stage, "ana", "1", 5), ERR_FULL);
+    assert_int_equal(modify_slots(&stage, "ana", "1", 4), 0);
+    site_stage_release(&stage);
+}
+
 /* One request reaches 2,000 jobs; the next one reaches the others first. */
 /* ---------------------------------------------------------------- USER_JOBS_SIZE */
 
@@ -318,6 +358,7 @@ int main(void)
         cmocka_unit_test(test_100000_by_default),
         cmocka_unit_test(test_of_the_site),
         cmocka_unit_test(test_slots),
+        cmocka_unit_test(test_slots_of_modified_jobs),
         cmocka_unit_test(test_jobs_of_a_user_take_so_much),
         cmocka_unit_test(test_ended_jobs_take_it_until_they_are_cleaned),
         cmocka_unit_test(test_elements_take_their_memory),
