@@ -95,6 +95,7 @@ int lsf_print_layout(struct call *call, const struct lsf_listing *listing,
                      const char *layout, const json_t *rows);
 /* A text with LSF's breaks at 80 columns; with -UF without. */
 void lsf_print_paragraph(struct call *call, const char *paragraph);
+void lsf_print_separator(void); /* between two jobs, hosts or queues in full */
 
 /* ---- lsf_format.c: values of JSON as LSF words them */
 

@@ -211,8 +211,7 @@ int lsf_event_lives(struct call *call, const json_t *rows)
     json_array_foreach(rows, i, row)
     {
         if (i > 0) {
-            printf("------------------------------------------------------------"
-                   "------------------\n");
+            lsf_print_separator();
         }
         print_life(call, row);
     }

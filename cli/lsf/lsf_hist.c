@@ -248,9 +248,8 @@ static void print_summary(struct arena *arena, const struct account *account)
 static void print_job(struct call *call, struct arena *arena, const json_t *row)
 {
     double cpu = number_of(row, "cpu_s"), turnaround = number_of(row, "total_s");
-    printf(
-        "------------------------------------------------------------------------------"
-        "\n\n");
+    lsf_print_separator();
+    putchar('\n');
     lsf_print_paragraph(
         call, arena_printf(arena,
                            "Job <%s>, Job Name <%s>, User <%s>, Project <%s>, Status "
@@ -287,9 +286,7 @@ static void print_heading(struct call *call)
     printf("  - submitted to %s%s.\n", queue != NULL ? "queue " : "all queues",
            queue != NULL ? queue : "");
     printf("  - accounted on all service classes.\n");
-    printf(
-        "------------------------------------------------------------------------------"
-        "\n");
+    lsf_print_separator();
 }
 
 int lsf_hist_account(struct call *call)

@@ -345,8 +345,7 @@ static int show_long(struct call *call, const json_t *rows)
         bool waits = strcmp(state, "PEND") == 0 || strcmp(state, "PSUSP") == 0;
         bool is_suspended = strcmp(state, "SSUSP") == 0 || strcmp(state, "USUSP") == 0;
         if (i > 0) {
-            printf("------------------------------------------------------------"
-                   "------------------\n");
+            lsf_print_separator();
         }
         putchar('\n');
         print_head(call, arena, row);

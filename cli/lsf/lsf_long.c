@@ -247,8 +247,7 @@ int lsf_long_queues(struct call *call, const json_t *rows)
     json_array_foreach(rows, i, row)
     {
         if (i > 0) {
-            printf("------------------------------------------------------------"
-                   "------------------\n");
+            lsf_print_separator();
         }
         print_queue(&call->arena, row);
     }

@@ -375,6 +375,13 @@ int lsf_print_rows(struct call *call, const struct lsf_listing *listing,
     return lsf_print_layout(call, listing, listing->layout, rows);
 }
 
+void lsf_print_separator(void)
+{
+    printf(
+        "-----------------------------------------------------------------------------"
+        "-\n");
+}
+
 void lsf_print_paragraph(struct call *call, const char *paragraph)
 {
     char *copy = arena_str(&call->arena, paragraph);

@@ -180,7 +180,7 @@ void consumer_world_hear(struct consumer_world *world, uint64_t attempt,
 {
     struct msg msg = {
         .kind = MSG_ATTEMPT_STATE,
-        .attempt_state = {.run = {"south", attempt},
+        .attempt_state = {.run = {"south", attempt, 0},
                           .state = state,
                           .start_ms = 5,
                           .control_done = control_done,
@@ -195,7 +195,7 @@ void consumer_world_hear_from(struct consumer_world *world, const char *site,
 {
     struct msg msg = {
         .kind = MSG_ATTEMPT_STATE,
-        .attempt_state = {.run = {"south", attempt},
+        .attempt_state = {.run = {"south", attempt, 0},
                           .state = state,
                           .exit = {.end = RUN_END_EXITED, .text = ""},
                           .reason = ""},
