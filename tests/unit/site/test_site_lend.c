@@ -169,7 +169,7 @@ static void test_what_a_run_uses(void **state)
     site_stage_release(&stage);
 }
 
-/* A suspension by order ends it: others may have the slot. */
+/* A suspension by order ends it: others may have the slot, also while it is killed. */
 static void test_what_a_stopped_run_uses(void **state)
 {
     enum { PART = 5000 };
@@ -185,6 +185,13 @@ static void test_what_a_stopped_run_uses(void **state)
     const struct run_use *use = &site_stage_run_row(&stage, "east", 5)->use;
     assert_in_range(use->at_ms, from_ms + PART, stage.now_ms);
     assert_true(use->n_slots == 0 && use->used_ms == use->at_ms - from_ms);
+    const struct msg_run_state stopped = {
+        .phase = RUN_SUSPENDED, .token = TOKEN, .start_ms = 500, .control_done = 1};
+    site_stage_run_state(&stage, "s1", "east", 5, &stopped);
+    order(&stage, 5, 2, CONTROL_KILL);
+    const struct row_run *row = site_stage_run_row(&stage, "east", 5);
+    assert_int_equal(row->control.action, CONTROL_KILL);
+    assert_int_equal(row->use.n_slots, 0);
     site_stage_release(&stage);
 }
 
