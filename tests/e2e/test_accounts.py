@@ -130,7 +130,8 @@ def test_each_user_has_an_account():
             expect_equal(lines[1], lines[2], "HOME is its own directory")
             expect(lines[2].startswith(os.path.join(f.dir, "north")), lines[2])
             expect_equal(lines[3], "700 " + uid, "of that directory")
-            for word in ("of-" + user, "/secret/", "/opt/south", "USER=" + user):
+            # LSB_SUB_USER names the user, as in LSF.
+            for word in ("of-" + user, "/secret/", "/opt/south", "\nUSER=" + user):
                 expect(word not in text, "%s leaks in:\n%s" % (word, text))
             expect("MINE=kept" in lines, "its own variables stay")
             expect_equal(lines[-1], "here", "nothing of others in its /tmp")
