@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_job_control.c: `sublet kill`, `stop` and `resume`: orders about one or more jobs.
  * Source: docs/design/interfaces.md "Command line"; LSF's bkill, bstop, bresume. */
+#include <ctype.h>
+#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,14 +110,30 @@ static int order_jobs(struct call *call, const struct msg_job_control *order)
     return status;
 }
 
+/* -C: one line of UTF-8. */
+static int check_reason(const struct call *call, const char *reason)
+{
+    json_t *text = json_string(reason); /* NULL: it is not UTF-8 */
+    bool is_good = text != NULL;
+    json_decref(text);
+    for (const char *at = reason; *at != '\0'; at++) {
+        is_good = is_good && !iscntrl((unsigned char)*at);
+    }
+    return is_good && strlen(reason) <= KILL_REASON_MAX
+               ? CALL_OK
+               : call_misuse(call,
+                             "-C: expected a reason of one line, in UTF-8, of at most "
+                             "%d bytes",
+                             KILL_REASON_MAX);
+}
+
 int cmd_job_control_kill(struct call *call)
 {
     struct msg_job_control order = {.action = CONTROL_KILL,
                                     .reason = call_text(call, "-C")};
     const char *name = call_value(call, "-s");
-    if (strlen(order.reason) > KILL_REASON_MAX) {
-        return call_misuse(call, "-C: expected a reason of at most %d bytes",
-                           KILL_REASON_MAX);
+    if (check_reason(call, order.reason) != CALL_OK) {
+        return CALL_MISUSED;
     }
     if (name != NULL) {
         order.action = CONTROL_SIGNAL;

@@ -154,11 +154,12 @@ static bool take_spare(struct host_spool *spool, const char *name)
     return is_taken;
 }
 
-/* The directory has a record, a spec, perhaps output, and nothing else. */
+/* The directory has a record, a spec, perhaps output and a list of hosts, and nothing
+ * else. */
 static bool is_plain(int dir)
 {
-    static const char *const names[] = {".", "..", RUN_DIR_STATE, RUN_DIR_SPEC,
-                                        RUN_DIR_STDOUT};
+    static const char *const names[] = {".",          "..",           RUN_DIR_STATE,
+                                        RUN_DIR_SPEC, RUN_DIR_STDOUT, RUN_DIR_HOSTS};
     const size_t n_names = sizeof(names) / sizeof(names[0]);
     _Alignas(struct dirent64) char bytes[LIST_SIZE];
     ssize_t length = getdents64(dir, bytes, sizeof(bytes));
@@ -193,6 +194,11 @@ static bool clear_spec(int dir)
     return is_cleared;
 }
 
+static bool remove_file(int dir, const char *name)
+{
+    return unlinkat(dir, name, 0) == 0 || errno == ENOENT;
+}
+
 /* The record goes first: without it the other files have no meaning. */
 static bool keep_spare(struct host_spool *spool, int dir, const char *name)
 {
@@ -200,7 +206,7 @@ static bool keep_spare(struct host_spool *spool, int dir, const char *name)
     if (spool->spare < 0 || spool->n_spare == SPARE_MAX || !is_plain(dir) ||
         !host_spool_lock_run(dir) ||
         renameat(dir, RUN_DIR_STATE, dir, RUN_DIR_STATE RUN_DIR_NEW) != 0 ||
-        (unlinkat(dir, RUN_DIR_STDOUT, 0) != 0 && errno != ENOENT) ||
+        !remove_file(dir, RUN_DIR_STDOUT) || !remove_file(dir, RUN_DIR_HOSTS) ||
         !clear_spec(dir)) {
         return false;
     }

@@ -295,8 +295,8 @@ static bool take_contract(struct invariants *invariants, const struct row_lease 
     struct seen_split split = {.epoch = row->epoch, .at_ms = row->split_ms};
 
     account->is_open = row->state != LEASE_ENDED;
-    if (account->broker_epoch == row->epoch || row->epoch == 0 ||
-        is_ended_by_broker(account, row->epoch, row->state)) {
+    if (is_ended_by_broker(account, row->epoch, row->state) ||
+        account->broker_epoch == row->epoch || row->epoch == 0) {
         return true;
     }
     count_split(row->hosts, account->is_open ? row->n_hosts : 0, &split.n_provider,

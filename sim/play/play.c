@@ -38,8 +38,8 @@ static void log_usage(struct play *play, int site, const struct row *row,
                       int64_t now_ms)
 {
     if (play->usage && site >= 0) {
-        usage_log_stored(play->usage, site, row, now_ms - PLAY_EPOCH_MS);
-        log_own_use(play, site, now_ms - PLAY_EPOCH_MS);
+        usage_log_stored(play->usage, site, row, now_ms);
+        log_own_use(play, site, now_ms);
     }
 }
 
@@ -411,7 +411,7 @@ const char *play_violation(const struct play *play)
 
 struct value *play_usage(const struct play *play, struct arena *arena)
 {
-    return usage_log_show(play->usage, arena, play->scenario->until_ms);
+    return usage_log_show(play->usage, arena, PLAY_EPOCH_MS, play->scenario->until_ms);
 }
 
 const struct summary *play_summary(const struct play *play)

@@ -103,25 +103,36 @@ static void add_row(void *arg, const struct usage_row *from)
     value_add(arena, shown->rows, NULL, row);
 }
 
+struct adding {
+    struct usage_sums *days;
+    int64_t epoch_ms;
+};
+
 /* What the provider has of the consumer's side is what the consumer has: invariant 15
  * compares the two. */
-static void add_to_sums(void *sums, const struct usage_row *row)
+static void add_to_sums(void *arg, const struct usage_row *row)
 {
+    const struct adding *adding = arg;
+    struct usage_row from_start = *row;
+
+    from_start.start_ms -= adding->epoch_ms;
     if (row->side != USAGE_LENT) {
-        usage_sums_add(sums, row);
+        usage_sums_add(adding->days, &from_start);
     }
 }
 
 struct value *usage_log_show(struct usage_log *log, struct arena *arena,
-                             int64_t until_ms)
+                             int64_t epoch_ms, int64_t until_ms)
 {
     struct value *root = value_object(arena);
     struct usage_sums *days =
         usage_sums_new(USAGE_BY_LEASE | USAGE_BY_SIDE | USAGE_BY_DAY | USAGE_BY_USER |
                        USAGE_BY_QUEUE | USAGE_BY_PROJECT);
 
-    usage_book(log->usage, until_ms);
-    usage_each(log->usage, add_to_sums, days);
+    struct adding adding = {days, epoch_ms};
+
+    usage_book(log->usage, epoch_ms + until_ms);
+    usage_each(log->usage, add_to_sums, &adding);
     value_add_int(arena, root, "schema_version", 1);
     struct shown shown = {arena, value_add(arena, root, "usage", value_array(arena))};
     usage_sums_each(days, add_row, &shown);

@@ -9,7 +9,7 @@
  * Slots are idle as far as more are held than used. More are used than held while a
  * consumer does not know yet that a job has ended.
  *
- * Units: milliseconds from the start. Ownership: input is copied. Order: rows by lease,
+ * Units: milliseconds of the sites' clocks, as their rows have them. Ownership: input is copied. Order: rows by lease,
  * side, day, user, queue and project. Source: docs/simulate.md "The ledger". Layer: sim
  * (model, base). */
 #ifndef SUBLET_SIM_PLAY_USAGE_LOG_H
@@ -30,8 +30,9 @@ void usage_log_stored(struct usage_log *log, int site, const struct row *row,
 void usage_log_own(struct usage_log *log, const struct msg_state *state,
                    int64_t now_ms);
 
-/* Ends the levels; then the object with `usage`, in the arena. */
+/* Ends the levels; then the object with `usage`, in the arena. The first day begins at
+ * `epoch_ms`, which is a full hour. */
 struct value *usage_log_show(struct usage_log *log, struct arena *arena,
-                             int64_t until_ms);
+                             int64_t epoch_ms, int64_t until_ms);
 
 #endif

@@ -324,6 +324,7 @@ static void test_directory_is_taken_over(void **state)
     assert_true(run_fixture_exists(host_trial_path(trial, "spool/spare/0/spec")));
     assert_false(run_fixture_exists(host_trial_path(trial, "spool/spare/0/state")));
     assert_false(run_fixture_exists(host_trial_path(trial, "spool/spare/0/stdout")));
+    assert_false(run_fixture_exists(host_trial_path(trial, "spool/spare/0/hosts")));
 
     host_trial_start_run(trial, 2, "exit 5"); /* has less to say than the first */
     host_trial_wait_phase(trial, 2, RUN_WAITING);
