@@ -4,48 +4,14 @@
 in namespaces, and this file again in it, with the name of the part that runs there."""
 import json
 import os
-import shutil
 import signal
-import subprocess
 import sys
-import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "e2e"))
-from federation import BIN, Failure, expect, expect_equal, main
-from machines import needs
-
-LIMIT = 120  # seconds for anything that a busy machine has to do
-
-
-def run_inside(part, settings=""):
-    needs("unshare", "ip", "munged", "slurmctld-wlm", "slurmd-wlm", "sinfo", "sbatch")
-    files = tempfile.mkdtemp(prefix="sublet-slurm-")
-    os.chmod(files, 0o755)
-    command = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc",
-               os.path.join(HERE, "cluster"), files, sys.executable, os.path.abspath(__file__),
-               "--inside", part]
-    done = subprocess.run(command, env={**os.environ, "SETTINGS": settings}, text=True,
-                          stdin=subprocess.DEVNULL, capture_output=True, timeout=540)
-    try:
-        if done.returncode != 0:
-            logs = "".join("\n%s:\n%s" % (name, open(os.path.join(files, "log", name)).read()[-3000:])
-                           for name in sorted(os.listdir(files + "/log")))
-            raise Failure("%s%s%s" % (done.stdout, done.stderr, logs))
-    finally:
-        shutil.rmtree(files)
-
-
-# ---------------------------------------------------------------- in the cluster
-
-def run(*words, code=0):
-    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          timeout=LIMIT)
-    if code is not None and done.returncode != code:
-        raise Failure("%s: exit %d, expected %d: %s%s"
-                      % (" ".join(words), done.returncode, code, done.stdout, done.stderr))
-    return done
+from federation import BIN, Failure, expect, expect_equal
+from slurm_inside import LIMIT, end_slurmctld, main_inside, run, run_inside
 
 
 def sublet(*words, code=0):
@@ -116,9 +82,8 @@ def inside_nodes():
 
 
 def inside_away():
-    """slurmctld is killed, and started again: an error that says so, then an answer."""
-    with open(os.path.join(os.path.dirname(os.environ["SLURM_CONF"]), "..", "slurmctld.pid")) as file:
-        os.kill(int(file.read()), signal.SIGKILL)
+    """slurmctld is ended, and started again: an error that says so, then an answer."""
+    end_slurmctld(os.path.dirname(os.path.dirname(os.environ["SLURM_CONF"])), signal.SIGTERM)
     done = sublet("nodes", code=1)
     expect("sinfo" in done.stderr and done.stdout == "", "an error: %s" % done)
     expect("scontrol" in sublet("check", code=1).stderr, "an error of check")
@@ -152,22 +117,16 @@ def inside_overrun():
 # ---------------------------------------------------------------- tests
 
 def test_nodes():
-    run_inside("nodes")
+    run_inside(__file__, "nodes")
 
 
 def test_settings():
-    run_inside("settings")
+    run_inside(__file__, "settings")
 
 
 def test_overrun():
-    run_inside("overrun", settings="ResvOverRun=UNLIMITED\nPrivateData=jobs")
+    run_inside(__file__, "overrun", settings="ResvOverRun=UNLIMITED\nPrivateData=jobs")
 
 
-if sys.argv[1:2] == ["--inside"]:
-    try:
-        {"nodes": inside_nodes, "settings": inside_settings,
-         "overrun": inside_overrun}[sys.argv[2]]()
-    except Failure as failure:
-        sys.exit("%s: %s" % (sys.argv[2], failure))
-else:
-    main(test_nodes, test_settings, test_overrun)
+main_inside({"nodes": inside_nodes, "settings": inside_settings, "overrun": inside_overrun},
+            (test_nodes, test_settings, test_overrun))
