@@ -334,6 +334,22 @@ static void print_affinity(const json_t *row)
     }
 }
 
+/* A listing of many jobs does not have their processors: each job is asked for. */
+static void show_affinity(struct call *call, const json_t *row)
+{
+    struct msg_query query = listing_query(QUERY_JOBS);
+    struct listing listing = {0};
+    query.name = lsf_format_plain(&call->arena, row, "id");
+    query.with_ended = true;
+    if (listing_get(call, &query, &listing) == CALL_OK) {
+        const json_t *job = json_array_get(listing.rows, 0);
+        if (json_array_size(json_object_get(job, "affinity")) > 0) {
+            print_affinity(job);
+        }
+    }
+    listing_free(&listing);
+}
+
 static int show_long(struct call *call, const json_t *rows)
 {
     struct arena *arena = &call->arena;
@@ -353,9 +369,8 @@ static int show_long(struct call *call, const json_t *rows)
         print_start(call, arena, row);
         print_end(call, arena, row);
         print_limits(arena, row);
-        if (call_has(call, "-aff") &&
-            json_array_size(json_object_get(row, "affinity")) > 0) {
-            print_affinity(row);
+        if (call_has(call, "-aff")) {
+            show_affinity(call, row);
         }
         if (waits || is_suspended) {
             printf("\n %s REASONS:\n", waits ? "PENDING" : "SUSPENDING");

@@ -94,11 +94,12 @@ def test_two_jobs_have_two_threads_and_a_third_waits_for_one():
         expect_equal(row["affinity_used"], row["affinity_cpus"], "hosts: in use")
         text = " ".join(f.cli("north", "jobs", "-l", str(jobs[0])).stdout.split())
         expect("Processors: n1 %s " % seen[0][0] in text, "jobs -l: " + text)
-        text = f.run("sublet-lsf", "bjobs", "-l", "-aff", str(jobs[0]), code=0, environment=dict(
-            f.environment, SUBLET_SOCKET=f.dir + "/north/sublet.sock")).stdout
-        expect([line for line in text.split("\n") if line.startswith(" n1 ") and
-                line.split()[1:4] == ["thread", "-", "-"] and line.count("/") == 4],
-               "bjobs -l -aff: " + text)
+        for ids, count in ([str(jobs[0])], 1), ([], 2):
+            text = f.run("sublet-lsf", "bjobs", "-l", "-aff", *ids, code=0, environment=dict(
+                f.environment, SUBLET_SOCKET=f.dir + "/north/sublet.sock")).stdout
+            found = [line for line in text.split("\n") if line.startswith(" n1 ") and
+                     line.split()[1:4] == ["thread", "-", "-"] and line.count("/") == 4]
+            expect_equal(len(found), count, "bjobs -l -aff %s: %s" % (ids, text))
         go(f, "b")
         f.wait_state("north", jobs[1], "DONE")
         expect_equal(said(f, "c")[0], seen[1][0], "the thread of the job that has ended")
