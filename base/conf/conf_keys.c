@@ -386,11 +386,13 @@ const struct conf_key conf_keys[] = {
     NAME("GROUP_NAME", NULL, "the group's name"),
     HOSTS("GROUP_MEMBER", NULL, "its hosts, also as node[001-128] or node*"),
     LIST("GROUP_ADMIN", NULL, "users and user groups that close and open its hosts"),
+    YESNO("CONDENSE", "N", "Y: bhosts shows the group as one row, and bjobs shows it in place of its hosts"),
 #undef SECTION
 #define SECTION "ComputeUnit"
     NAME("NAME", NULL, "the compute unit's name"),
     HOSTS("MEMBER", NULL, "hosts and host groups of a unit of the finest type; of other types, units of one finer type"),
     NAME("TYPE", NULL, "one of COMPUTE_UNIT_TYPES"),
+    YESNO("CONDENSE", "N", "Y: as in section HostGroup"),
 #undef SECTION
 #define SECTION "HostPartition"
     NAME("HPART_NAME", NULL, "the partition's name"),

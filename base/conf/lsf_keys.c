@@ -360,9 +360,6 @@ const struct lsf_key lsf_keys[] = {
 #define SECTION "UserGroup"
     UNSUPPORTED("PRIORITY", "users and groups have no priority but that of fairshare"),
 #undef SECTION
-#define SECTION "HostGroup"
-    UNSUPPORTED("CONDENSE", "`sublet hosts` shows each host of the group"),
-#undef SECTION
 #define SECTION "ReservationUsage"
     UNSUPPORTED("RESERVE", "what waiting jobs reserve is set by RESOURCE_RESERVE of the queue"),
 #undef SECTION
@@ -393,7 +390,6 @@ const struct lsf_key lsf_keys[] = {
 #undef SECTION
 #define SECTION "ComputeUnit"
     UNSUPPORTED("ADMIN", "ADMINS of section Site administrate every host"),
-    UNSUPPORTED("CONDENSE", "`sublet hosts` shows each host of the unit"),
 #undef SECTION
 #define SECTION "GPU"
     UNSUPPORTED(NULL, GPU),

@@ -179,6 +179,17 @@ int lsf_listing_partitions(struct call *call);
 int lsf_listing_resources(struct call *call);
 int lsf_listing_params(struct call *call);
 
+/* ---- lsf_condense.c: condensed host groups and compute units */
+
+/* What bhosts shows: a row for each condensed group in place of its hosts, where the
+ * first of them stands. Slots and memory are added up; other fields have a value if
+ * all of the hosts have the same. The status is ok if one host is ok, else closed if
+ * one is closed, else unavail. With `has_counts` (bhosts -w) the numbers of hosts that
+ * are ok, unavail, unreach and busy follow it, unless it is closed. Borrowed. */
+json_t *lsf_condense_hosts(struct arena *arena, const json_t *hosts, bool has_counts);
+/* Makes the condensed groups of these hosts, each once, the operands of the call. */
+void lsf_condense_name(struct call *call, const json_t *hosts);
+
 /* ---- lsf_long.c: -l of bhosts and bqueues */
 
 int lsf_long_hosts(struct call *call, const json_t *rows);

@@ -44,7 +44,7 @@ static const struct lsf_field jobs[] = {
     FIELD("interactive", NULL, 11, "INTERACTIVE", "interactive", yes),
     FIELD("from_host", NULL, 11, "FROM_HOST", "", from_host),
     FIELD("first_host", NULL, 11, "FIRST_HOST", "hosts", first_host),
-    FIELD("exec_host", NULL, 11, "EXEC_HOST", "hosts", exec_host),
+    FIELD("exec_host", NULL, 11, "EXEC_HOST", "exec_hosts", exec_host),
     FIELD("nexec_host", NULL, 10, "NEXEC_HOST", "hosts", nexec_host),
     FIELD("ask_hosts", NULL, 30, "ASK_HOSTS", "ask_hosts", joined),
     FIELD("host_file", NULL, 10, "HOST_FILE", "", text),

@@ -40,6 +40,15 @@ static bool is_ineligible(const json_t *row)
     return strcmp(lsf_format_get(row, "state"), "PSUSP") == 0;
 }
 
+/* With -X the hosts of condensed groups are shown. */
+static void add_exec_hosts(json_t *row, bool is_condensed)
+{
+    json_t *shown = json_object_get(row, "condensed_hosts");
+    bool has_group = is_condensed && json_is_object(shown);
+    json_object_set(row, "exec_hosts",
+                    has_group ? shown : json_object_get(row, "hosts"));
+}
+
 static void annotate(struct arena *arena, json_t *row)
 {
     const char *state = lsf_format_get(row, "state"), *host;
@@ -589,6 +598,7 @@ int lsf_jobs_run(struct call *call)
         json_array_foreach(listing.rows, i, row)
         {
             annotate(&call->arena, row);
+            add_exec_hosts(row, !call_has(call, "-X"));
         }
         filter(call, &listing);
         bool is_all_missing = n_missing > 0 && json_array_size(listing.rows) == 0 &&

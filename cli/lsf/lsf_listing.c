@@ -68,6 +68,27 @@ static int show(struct call *call, const struct msg_query *query, const char *th
 
 /* ---- hosts */
 
+/* An operand that is a host of a condensed group stands for the group, as in LSF: the
+ * other hosts of the group are fetched as well. */
+static int show_condensed(struct call *call, const struct msg_query *query)
+{
+    struct listing listing = {0};
+    int status = listing_gather(call, query, "Host", &listing);
+    if (status == CALL_OK && call->n_operands > 0) {
+        lsf_condense_name(call, listing.rows);
+        status = call->n_operands > 0 ? listing_gather(call, query, "Host", &listing)
+                                      : CALL_OK;
+    }
+    if (status == CALL_OK) {
+        json_t *rows =
+            lsf_condense_hosts(&call->arena, listing.rows, call_has(call, "-w"));
+        status = lsf_print_rows(call, &lsf_fields_hosts, rows);
+        json_decref(rows);
+    }
+    listing_free(&listing);
+    return status;
+}
+
 int lsf_listing_hosts(struct call *call)
 {
     struct msg_query query = listing_query(QUERY_HOSTS);
@@ -81,6 +102,9 @@ int lsf_listing_hosts(struct call *call)
         return lsf_listing_shared(call);
     }
     query.exported = call_has(call, "-e");
+    if (!query.exported && !call_has(call, "-X")) {
+        return show_condensed(call, &query);
+    }
     return show_layout(call, &query, "Host", NULL, &lsf_fields_hosts,
                        query.exported ? exported_layout : lsf_fields_hosts.layout);
 }

@@ -262,6 +262,10 @@ static void add_draft(struct reader *reader, const struct section *section,
     draft = &reader->drafts[reader->n_drafts++];
     draft->group.name = name;
     draft->group.type = section->has_type ? conf_text(at->row, "TYPE", "") : NULL;
+    if (conf_parse_bool(conf_text(at->row, "CONDENSE", "N"), &draft->group.is_condensed,
+                        NULL) != 0) {
+        draft->group.is_condensed = false; /* the table of keys has complained */
+    }
     draft->key = section->members;
     draft->at = *at;
     HASH_ADD_KEYPTR(hh, reader->by_name, name, strlen(name), draft);
@@ -392,6 +396,24 @@ const struct name_group *groups_find_hosts(const struct groups *groups,
                                            const char *name)
 {
     return find(groups->hosts_by_name, groups->n_hosts, name);
+}
+
+bool groups_has_host(const struct groups *groups, const struct name_group *group,
+                     const char *host)
+{
+    return groups_has(&group->members, host) &&
+           (!group->members.is_all || is_own_host(groups, host));
+}
+
+const struct name_group *groups_condensed(const struct groups *groups, const char *host)
+{
+    for (int i = 0; i < groups->n_hosts; i++) {
+        const struct name_group *group = &groups->hosts[i];
+        if (group->is_condensed && groups_has_host(groups, group, host)) {
+            return group;
+        }
+    }
+    return NULL;
 }
 
 struct name_set groups_read_users(struct conf *conf, const struct groups *groups,

@@ -37,6 +37,7 @@ struct name_group {
     const char *type; /* of a compute unit; NULL: it is none */
     struct name_set members;
     struct name_set admins; /* GROUP_ADMIN: users that administrate it */
+    bool is_condensed;      /* CONDENSE: LSF's listings show it in place of its hosts */
 };
 
 struct groups {
@@ -54,6 +55,13 @@ const struct name_group *groups_find_users(const struct groups *groups,
                                            const char *name);
 const struct name_group *groups_find_hosts(const struct groups *groups,
                                            const char *name);
+/* True if the host is of the group; `all` stands for own hosts. */
+bool groups_has_host(const struct groups *groups, const struct name_group *group,
+                     const char *host);
+/* The condensed group that listings show in place of the host: the first one in file
+ * order, host groups before compute units. NULL: the host is shown itself. */
+const struct name_group *groups_condensed(const struct groups *groups,
+                                          const char *host);
 
 /* Reads the list of that key, such as USERS or PER_HOST. An unknown host is an error;
  * users are not known here. Names of borrowed hosts ("n1@north") are not checked. */

@@ -27,6 +27,32 @@ static void count_borrowed(struct site_view *view, struct slot_counts *slots)
     }
 }
 
+/* A query names a host, or a group of hosts. A condensed group that is named is shown
+ * in place of its hosts, also if they are of an earlier one. */
+struct asked {
+    const char *name;
+    const struct name_group *group; /* NULL: it names none */
+};
+
+static bool is_asked(const struct site_view *view, const struct asked *asked,
+                     const char *host)
+{
+    return page_is_named(host, asked->name) ||
+           (asked->group != NULL &&
+            groups_has_host(&view->config->groups, asked->group, host));
+}
+
+static void add_group(struct arena *arena, struct value *row,
+                      const struct site_view *view, const struct asked *asked,
+                      const char *host)
+{
+    const struct name_group *group =
+        asked->group != NULL && asked->group->is_condensed
+            ? asked->group
+            : groups_condensed(&view->config->groups, host);
+    value_add_text(arena, row, "condensed_in", group != NULL ? group->name : NULL);
+}
+
 static struct value *own_row(struct site_view *view, struct arena *arena, int index,
                              const char *status, const struct slot_counts *slots,
                              const struct rusage_totals *seen,
@@ -79,7 +105,7 @@ static struct value *borrowed_row(struct site_view *view, struct arena *arena,
 }
 
 static void add_host(struct site_view *view, struct page *page,
-                     const struct msg_query *query, uint64_t number, int place,
+                     const struct asked *asked, uint64_t number, int place,
                      const char *status, const struct slot_counts *own,
                      const struct slot_counts *borrowed,
                      const struct rusage_totals *seen,
@@ -91,14 +117,15 @@ static void add_host(struct site_view *view, struct page *page,
         consumer_host_at(view->consumer, place - n_own, &host);
     }
     const char *name = place < n_own ? host_table_name(view->hosts, place) : host.name;
-    if (!page_is_named(name, query->name) || !page_wants(page, number)) {
+    if (!is_asked(view, asked, name) || !page_wants(page, number)) {
         return;
     }
-    page_add_number(
-        page, number,
+    struct value *row =
         place < n_own
             ? own_row(view, page->arena, place, status, own, seen, affinity)
-            : borrowed_row(view, page->arena, &host, status, borrowed, seen, place));
+            : borrowed_row(view, page->arena, &host, status, borrowed, seen, place);
+    add_group(page->arena, row, view, asked, name);
+    page_add_number(page, number, row);
 }
 
 void host_view_list(struct site_view *view, struct page *page,
@@ -130,12 +157,14 @@ void host_view_list(struct site_view *view, struct page *page,
     reservation_view_count_hosts(view, &own, &borrowed);
     const char *const *statuses =
         host_status_list(view->host_status, arena, view->local_ms);
+    const char *name = query->name != NULL ? query->name : "";
+    const struct asked asked = {name, groups_find_hosts(&view->config->groups, name)};
     struct rusage_totals seen;
     rusage_pass_totals(rusage_view_left(view, arena), false, &seen);
     const struct affinity_host *affinity =
         capacity_affinity(view->capacity, arena, n_own);
     for (int i = 0; i < n_places && !page->is_full; i++) {
-        add_host(view, page, query, (uint64_t)i + 1, places[i], statuses[places[i]],
+        add_host(view, page, &asked, (uint64_t)i + 1, places[i], statuses[places[i]],
                  &own, &borrowed, &seen, affinity);
     }
 }

@@ -196,6 +196,47 @@ static void add_hosts(struct arena *arena, struct value *row, const struct job *
     }
 }
 
+/* The slots that a job has on a condensed group are together; `*n_shown` is the number
+ * of entries. Returns false if none of its hosts is of such a group. */
+static bool condense(const struct groups *groups, const struct job *job,
+                     struct host_slots *shown, int *n_shown)
+{
+    bool has_group = false;
+    *n_shown = 0;
+    for (int i = 0; i < job->n_hosts; i++) {
+        const struct name_group *group = groups_condensed(groups, job->hosts[i].host);
+        int at = group != NULL ? 0 : *n_shown; /* hosts of a job differ */
+        while (at < *n_shown && shown[at].host != group->name) {
+            at++;
+        }
+        if (at < *n_shown) {
+            shown[at].n_slots += job->hosts[i].n_slots;
+        } else if (at < SHOWN_HOSTS_MAX) {
+            shown[at] = job->hosts[i];
+            shown[at].host = group != NULL ? group->name : shown[at].host;
+            ++*n_shown;
+        }
+        has_group = has_group || group != NULL;
+    }
+    return has_group;
+}
+
+/* Its slots by host and condensed group; null if all of its hosts are shown. */
+static void add_condensed(struct site_view *view, struct arena *arena,
+                          struct value *row, const struct job *job)
+{
+    struct host_slots shown[SHOWN_HOSTS_MAX];
+    int n_shown;
+    if (job->attempt == 0 || !condense(&view->config->groups, job, shown, &n_shown)) {
+        value_add_null(arena, row, "condensed_hosts");
+        return;
+    }
+    struct value *hosts = value_add(arena, row, "condensed_hosts", value_object(arena));
+    for (int i = 0; i < n_shown; i++) {
+        value_add_int(arena, hosts, arena_str(arena, shown[i].host), shown[i].n_slots);
+    }
+}
+
 static void add_use(struct arena *arena, struct value *row, const struct job *job,
                     int64_t now_ms)
 {
@@ -388,6 +429,7 @@ static struct value *job_row(struct site_view *view, struct arena *arena,
                                         : NULL);
     value_add_int(arena, row, "slots", job_slots(job));
     add_hosts(arena, row, job);
+    add_condensed(view, arena, row, job);
     value_add_instant(arena, row, "submit_at", job->submit_ms);
     value_add_instant(arena, row, "start_at", job->start_ms);
     value_add_instant(arena, row, "end_at", job->end_ms);

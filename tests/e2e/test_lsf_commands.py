@@ -213,6 +213,86 @@ def test_json():
     expect("-json needs -o" in out, out)
 
 
+SOUTH = """
+Begin Site
+NAME = south
+SPOOL = @DIR@/south
+HOSTS_HERE = s1 s2 s3 s4 s5
+End Site
+Begin Host
+HOST_NAME MXJ JL/U
+s1 4 4
+s2 4 4
+s3 4 4
+s4 8 8
+s5 8 -
+End Host
+Begin HostGroup
+GROUP_NAME GROUP_MEMBER CONDENSE
+blades (s1 s2 s3) Y
+later (s3 s4) Y
+plain (s2 s5) N
+End HostGroup
+Begin Queue
+QUEUE_NAME = normal
+End Queue
+"""
+
+
+def test_condensed_groups():
+    """bhosts and bjobs show condensed groups in place of their hosts, and with -X the hosts."""
+    cwd = directory("condensed")
+    f.configure("south", SOUTH)
+    f.start("south")
+    socket_path = os.path.join(f.dir, "south", "sublet.sock")
+
+    def south(text, code=0):
+        return sh("export SUBLET_SOCKET=%s; %s" % (socket_path, text), cwd, code=code)
+
+    def rows(text):
+        return [line.split() for line in south("bhosts -noheader " + text).splitlines()]
+    every = ["s%d" % i for i in range(1, 6)]
+    expect_equal([row[0] for row in rows("")], ["blades", "later", "s5"], "bhosts")
+    expect_equal(rows("-w blades s5")[0][:6], ["blades", "ok", "3/0/0/0", "4", "12", "0"],
+                 "the sums of a group, and a limit that its hosts share")
+    expect_equal(rows("later")[0], ["later", "ok", "-", "12", "0", "0", "0", "0", "0"],
+                 "a group that is named has all its hosts, also one of an earlier group")
+    for operands, names in (("s2", ["blades"]), ("plain", ["blades", "s5"]),
+                            ("s2 s5 blades s1", ["blades", "s5"])):
+        got = rows(operands)
+        expect_equal([row[0] for row in got], names, operands)
+        expect_equal(got[0][3], "12", "the group as a whole for " + operands)
+    expect_equal([row[0] for row in rows("-X")], every, "bhosts -X")
+    expect_equal([row[0] for row in rows("-X plain")], ["s2", "s5"], "bhosts -X GROUP")
+    expect_equal(re.findall(r"^HOST  (\w+)", south("bhosts -l blades"), re.M), every[:3],
+                 "bhosts -l")
+    south("bhosts nowhere", code=255)
+
+    def job(options):
+        return re.search(r"<(\d+)>", south("bsub %s 'until test -e go; do sleep 0.1; done'"
+                                           % options))[1]
+    wide = job("-n 9 -m 's1 s2 s5' -R 'span[ptile=3]'")
+    full = job("-n 4 -m s3")
+    apart = job("-n 3 -m s5")
+    for one in (wide, full, apart):
+        f.wait_for("job %s to run" % one,
+                   lambda: south("bjobs -noheader -o stat " + one).strip() == "RUN")
+
+    def exec_hosts(text):
+        return sorted(south("bjobs -noheader -o exec_host " + text).split())
+    expect_equal(exec_hosts(wide), ["3*s5", "6*blades"], "bjobs of a job on two of its hosts")
+    expect_equal(exec_hosts("-X " + wide), ["3*s1", "3*s2", "3*s5"], "bjobs -X")
+    expect_equal(exec_hosts(apart), ["3*s5"], "a job on no host of a group")
+    expect("<6*blades>" not in south("bjobs -l " + wide), "bjobs -l shows hosts")
+    expect_equal(rows("-w blades")[0], ["blades", "ok", "2/0/0/1", "4", "12", "10", "10",
+                                        "0", "0", "0"], "a full host is busy")
+    south("badmin hclose s1")
+    expect_equal(rows("-w blades")[0][1:3], ["ok", "1/0/0/1"], "a closed host has no count")
+    south("badmin hclose s2")
+    expect_equal(rows("-w blades")[0][1:3], ["closed", "4"], "no host is ok")
+    open(os.path.join(cwd, "go"), "w").close()
+
+
 def manual_options():
     """The options of LSF's manual by command, from tests/data/lsf/options."""
     options, command = {}, ""
@@ -259,5 +339,5 @@ def test_documented():
 if __name__ == "__main__":
     start()
     main(test_snakemake, test_scripts, test_nextflow, test_json, test_documented,
-         test_every_option_of_the_manual, shared=f,
+         test_every_option_of_the_manual, test_condensed_groups, shared=f,
          at_once=3)

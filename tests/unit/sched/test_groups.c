@@ -96,6 +96,36 @@ static void test_units(void **state)
     arena_release(&world.arena);
 }
 
+/* The first condensed group in the order of the file, host groups before units. */
+static void test_condensed(void **state)
+{
+    static const struct {
+        const char *why, *host, *group;
+    } rows[] = {
+        {"the first of two condensed groups", "n1", "late"},
+        {"a group that is not condensed does not count", "n2", "rack"},
+        {"a borrowed host that is named", "b1@north", "late"},
+        {"a borrowed host is not of `all`", "b2@north", NULL},
+        {"an own host is of `all`", "n3", "own"},
+    };
+    struct world world;
+    (void)state;
+    read_groups(&world, "Begin ComputeUnit\nNAME MEMBER TYPE CONDENSE\n"
+                        "rack (n1 n2) rack y\nEnd ComputeUnit\n"
+                        "Begin HostGroup\nGROUP_NAME GROUP_MEMBER CONDENSE\n"
+                        "plain (n1 n2) N\nlate (n1 b1@north) Y\nsome (n1 n3) -\n"
+                        "own (all ~n2) Y\nEnd HostGroup\n");
+    assert_int_equal(world.conf.n_errors, 0);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct name_group *group = groups_condensed(&world.groups, rows[i].host);
+        const char *name = group != NULL ? group->name : "none";
+        if (strcmp(name, rows[i].group != NULL ? rows[i].group : "none") != 0) {
+            fail_msg("%s: %s is of %s", rows[i].why, rows[i].host, name);
+        }
+    }
+    arena_release(&world.arena);
+}
+
 static void test_bad(void **state)
 {
     static const struct {
@@ -134,9 +164,8 @@ static void test_bad(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_users),
-        cmocka_unit_test(test_hosts),
-        cmocka_unit_test(test_units),
+        cmocka_unit_test(test_users), cmocka_unit_test(test_hosts),
+        cmocka_unit_test(test_units), cmocka_unit_test(test_condensed),
         cmocka_unit_test(test_bad),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
