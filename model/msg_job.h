@@ -151,6 +151,13 @@ enum run_cause {
                           * begun, and nothing will */
 };
 
+/* How the commands after the job ended (LSF's POST_DONE and POST_ERR). */
+enum run_post {
+    RUN_POST_NONE, /* the run never started, or its host does not say */
+    RUN_POST_DONE, /* all have exited with 0, or there are none */
+    RUN_POST_ERR,  /* one has failed, or they were cut short */
+};
+
 struct run_exit {
     enum run_end end;
     enum run_cause cause;
@@ -162,6 +169,7 @@ struct run_exit {
         err_bytes; /* of output that is stored with the run (no file named) */
     const char *text;
     bool is_recalled; /* it was ended because its slots were recalled */
+    enum run_post post;
 };
 
 /* What a leased run uses, by its provider's record: slot-milliseconds from its

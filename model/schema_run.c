@@ -34,6 +34,11 @@ static const char *const cause_words[] = {
     [RUN_CAUSE_PRE_EXEC] = "pre_exec",
     [RUN_CAUSE_NOT_BEGUN] = "not_begun",
 };
+static const char *const post_words[] = {
+    [RUN_POST_NONE] = "none",
+    [RUN_POST_DONE] = "done",
+    [RUN_POST_ERR] = "error",
+};
 
 #define S struct run_id
 static const struct field run_id[] = {
@@ -117,6 +122,7 @@ static const struct field run_exit[] = {
     TALK(9, text, TEXT_MAX),
     WORD(70, cause, cause_words),
     BOOL(110, is_recalled),
+    WORD(460, post, post_words),
 };
 const struct schema schema_run_exit = SCHEMA("RunExit", run_exit);
 #undef S

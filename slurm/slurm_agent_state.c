@@ -93,6 +93,8 @@ static void end_by_itself(struct slurm_agent *agent, struct agent_run *run,
         slurm_agent_state_end(agent, run, RUN_END_EXITED, status, files->end.ended_ms,
                               "a command before the job failed");
     } else {
+        run->run.record.post =
+            files->end.has_post_failed ? RUN_POST_ERR : RUN_POST_DONE;
         slurm_agent_state_end(
             agent, run, is_signal ? RUN_END_SIGNALLED : RUN_END_EXITED,
             is_signal ? status - 128 : status, files->end.ended_ms, "");

@@ -194,12 +194,13 @@ static void put_post_execs(struct writer *to, const struct msg_run_start *start)
         return;
     }
     put(to,
-        "(\nsublet_environment\n"
+        "(\nsublet_environment\npost=0\n"
         "export LSB_JOBEXIT_STAT=$((status > 128 ? status - 128 : status * 256))\n");
     for (int i = 0; i < start->spec.n_post_execs; i++) {
-        put_command(to, start->spec.post_execs[i], "\n");
+        put_command(to, start->spec.post_execs[i], " || post=1\n");
     }
-    put(to, ") </dev/null >/dev/null 2>&1\n");
+    put(to, "exit $post\n"
+            ") </dev/null >/dev/null 2>&1 || sublet_post=' post_error'\n");
 }
 
 /* The script's own functions. */
@@ -216,7 +217,7 @@ static void put_head(struct writer *to, const char *directory)
             "    echo $sublet_ms\n"
             "}\n"
             "sublet_end() {\n"
-            "    { echo \"$1 $2 $(sublet_now)\"; times; } "
+            "    { echo \"$1 $2 $(sublet_now)$3\"; times; } "
             ">\"$sublet_dir/" SLURM_SCRIPT_END ".new\" &&\n"
             "        mv \"$sublet_dir/" SLURM_SCRIPT_END ".new\" "
             "\"$sublet_dir/" SLURM_SCRIPT_END "\"\n"
@@ -245,9 +246,10 @@ int slurm_script_format(struct arena *arena, const struct msg_run_start *start,
     put(&to, "exec ");
     put_command(&to, start->spec.command, "\n");
     put(&to, ") </dev/null >" SLURM_SCRIPT_STDOUT " 2>" SLURM_SCRIPT_STDERR "\n"
-             "status=$?\n");
+             "status=$?\nsublet_post=\n");
     put_post_execs(&to, start);
-    put(&to, "[ -e " SLURM_SCRIPT_END " ] || sublet_end job $status\nexit $status\n");
+    put(&to, "[ -e " SLURM_SCRIPT_END " ] || sublet_end job $status \"$sublet_post\"\n"
+             "exit $status\n");
     if (rc == 0) {
         *text = arena_strn(arena, to.text, to.length);
     }
@@ -326,8 +328,11 @@ bool slurm_script_parse_end(const char *text, struct slurm_script_end *end)
     int64_t status;
     struct slurm_script_end read = {.is_pre_exec = take(&text, "pre_exec ")};
     if ((!read.is_pre_exec && !take(&text, "job ")) || !take_number(&text, &status) ||
-        status > 255 || !take(&text, " ") || !take_number(&text, &read.ended_ms) ||
-        !take(&text, "\n")) {
+        status > 255 || !take(&text, " ") || !take_number(&text, &read.ended_ms)) {
+        return false;
+    }
+    read.has_post_failed = text[0] == ' ';
+    if (!take(&text, read.has_post_failed ? " post_error\n" : "\n")) {
         return false;
     }
     read.status = (int)status;

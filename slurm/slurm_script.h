@@ -8,7 +8,8 @@
  *   stdout, stderr  of the job
  *   end          "WORD STATUS MILLISECONDS", and what the shell's `times` prints: how
  *                the job ended. WORD is "job", or "pre_exec" if a command before the
- *                job failed, so that it never began
+ *                job failed, so that it never began. The first line ends in
+ *                " post_error" if a command after the job failed
  *
  * Units: milliseconds since 1970. Ownership: the text is in the arena. Errors:
  * ERR_PARSE. Source: POSIX, the shell command language. Layer: slurm. */
@@ -41,7 +42,8 @@ bool slurm_script_parse_begun(const char *text, int64_t *job_id, int64_t *begun_
 
 struct slurm_script_end {
     bool is_pre_exec; /* the job itself never began */
-    int status;       /* as a shell has it: 128 + signal */
+    bool has_post_failed;
+    int status; /* as a shell has it: 128 + signal */
     int64_t ended_ms, cpu_ms;
 };
 /* What the file `end` says; false: it is incomplete. */

@@ -75,7 +75,8 @@ static const struct column jobs_block[] = COLUMNS(
     TEXT("Reserves", "reserved"), TEXT("Excluded hosts", "avoided"),
     HOSTS("Hosts", "hosts"), TEXT("Processors", "processors"), TEXT("Lease", "lease"),
     TIME("Submitted", "submit_at"), TIME("Started", "start_at"),
-    TIME("Ended", "end_at"), TEXT("Exit code", "exit_code"));
+    TIME("Ended", "end_at"), TEXT("Exit code", "exit_code"),
+    TEXT("Post-exec state", "post_state"));
 
 static const struct column hist_table[] = COLUMNS(
     NUMBER("JOBID", "id"), TEXT("USER", "user"), TEXT("JOB_NAME", "name"),

@@ -335,7 +335,10 @@ static void count_state(const json_t *row, struct depend_counts *counts)
     const char *state = lsf_format_get(row, "state");
     const json_t *code = json_object_get(row, "exit_code");
     int number = (int)json_integer_value(code);
+    const char *post = lsf_format_get(row, "post_state");
     counts->n_jobs++;
+    counts->n_post_done += strcmp(post, "POST_DONE") == 0;
+    counts->n_post_err += strcmp(post, "POST_ERR") == 0;
     if (strcmp(state, "PEND") == 0 || strcmp(state, "PSUSP") == 0) {
         counts->n_pend++;
     } else if (strcmp(state, "DONE") == 0) {

@@ -283,6 +283,7 @@ static void print_end(struct call *call, struct arena *arena, const json_t *row)
 {
     int64_t end = lsf_format_instant(row, "end_at");
     const char *code = lsf_format_plain(arena, row, "exit_code");
+    const char *post = lsf_format_get(row, "post_state");
     bool is_done = strcmp(lsf_format_get(row, "state"), "DONE") == 0;
     double cpu = json_number_value(json_object_get(row, "cpu_s"));
     if (end < 0) {
@@ -299,6 +300,13 @@ static void print_end(struct call *call, struct arena *arena, const json_t *row)
         lsf_print_paragraph(call, arena_printf(arena, "%s: Completed <exit>; %s.",
                                                lsf_format_long_time(arena, end),
                                                lsf_format_get(row, "reason")));
+    }
+    if (post[0] != '\0') {
+        lsf_print_paragraph(call, arena_printf(arena, "%s: Post job process %s;",
+                                               lsf_format_long_time(arena, end),
+                                               strcmp(post, "POST_DONE") == 0
+                                                   ? "done successfully"
+                                                   : "has error"));
     }
 }
 

@@ -61,6 +61,7 @@ struct guard_record {
     uint64_t resize_done, resize_code; /* of the last resize, as in RUN_STATE */
     uint64_t cause;                    /* enum run_cause */
     uint64_t code;
+    uint64_t post; /* enum run_post, with ENDED */
     uint64_t cpu_ms, mem_kib;
     uint64_t out_bytes, err_bytes;
     uint64_t seq; /* how often it was written to disk; 0: never */
@@ -216,6 +217,7 @@ struct stages {
     int code;
     int status; /* wait status; 0: the job never began */
     bool is_killed;
+    bool has_post_failed; /* a post-exec command has failed, or will not run */
     char text[GUARD_RECORD_TEXT_SIZE];
 };
 

@@ -624,6 +624,7 @@ void exec_run_load(struct exec_run *run, const struct run_spec *spec,
                               : "the machine went down while it ran");
     }
     if (is_decided || !is_this_boot || record->start_ms == 0) {
+        run->stages.has_post_failed = !is_decided || spec->n_post_execs > 0;
         run->stages.stage = STAGE_DONE;
     }
     /* Others may have the slots of a suspended run: it never claims them again. */
@@ -644,6 +645,9 @@ void exec_run_fill_record(const struct exec_run *run, struct guard_record *recor
     record->control_done = run->control_done;
     record->resize_done = run->resize_done;
     record->resize_code = (uint64_t)run->resize_code;
+    if (run->phase == RUN_ENDED && run->has_started) {
+        record->post = run->stages.has_post_failed ? RUN_POST_ERR : RUN_POST_DONE;
+    }
     if (run->stages.is_decided) {
         record->end = run->stages.end;
         record->cause = run->stages.cause;

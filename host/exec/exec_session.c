@@ -46,6 +46,13 @@ static enum run_cause cause_of(const struct guard_record *record)
                : RUN_CAUSE_NONE;
 }
 
+static enum run_post post_of(const struct guard_record *record)
+{
+    return record->phase == RUN_ENDED && record->post <= RUN_POST_ERR
+               ? (enum run_post)record->post
+               : RUN_POST_NONE;
+}
+
 struct run_id exec_session_id(const struct host_run *run)
 {
     return (struct run_id){run->site, run->attempt, run->nonce};
@@ -74,6 +81,7 @@ static void fill_state(const struct host_run *run, struct msg_run_state *state)
                 .out_bytes = (int64_t)record->out_bytes,
                 .err_bytes = (int64_t)record->err_bytes,
                 .text = record->text,
+                .post = post_of(record),
             },
     };
 }

@@ -30,7 +30,7 @@ static const struct field fields[] = {
     NUMBER(start_ms),    NUMBER(end_ms),    NUMBER(control_done), NUMBER(cause),
     NUMBER(code),        NUMBER(cpu_ms),    NUMBER(mem_kib),      NUMBER(out_bytes),
     NUMBER(err_bytes),   NUMBER(seq),       NUMBER(can_resize),   NUMBER(resize_done),
-    NUMBER(resize_code), TEXT(text),
+    NUMBER(resize_code), NUMBER(post),      TEXT(text),
 };
 enum { FIELDS = sizeof(fields) / sizeof(fields[0]) };
 

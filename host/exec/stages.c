@@ -157,6 +157,8 @@ void stages_advance(struct stages *stages, const struct stage_outcome *outcome)
     }
     if (stages->stage == STAGE_JOB) {
         decide_job(stages, outcome);
+    } else if (stages->stage == STAGE_POST_EXEC && has_failed(outcome)) {
+        stages->has_post_failed = true;
     }
     stages->at++;
     if (stages->at == count_of(stages, stages->stage)) {

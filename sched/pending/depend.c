@@ -108,6 +108,8 @@ static void add_counts(struct depend_counts *sum, const struct depend_counts *mo
     sum->n_done += more->n_done;
     sum->n_exit += more->n_exit;
     sum->n_never_started += more->n_never_started;
+    sum->n_post_done += more->n_post_done;
+    sum->n_post_err += more->n_post_err;
 }
 
 /* False if one of the jobs does not exist. */
@@ -170,6 +172,10 @@ static struct depend_value evaluate_counts(const struct depend_leaf *leaf,
         [DEPEND_EXIT] = {counts->n_exit == n_jobs && codes_fit,
                          is_over || counts->n_done > 0 ||
                              (counts->n_exit > 0 && !codes_fit)},
+        [DEPEND_POST_DONE] = {counts->n_post_done == n_jobs,
+                              is_over || n_ended > counts->n_post_done},
+        [DEPEND_POST_ERR] = {counts->n_post_err == n_jobs,
+                             is_over || n_ended > counts->n_post_err},
     };
     const int numbers[DEPEND_KINDS] = {
         [DEPEND_NUMDONE] = counts->n_done, [DEPEND_NUMENDED] = n_ended,

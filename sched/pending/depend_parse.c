@@ -26,8 +26,8 @@ struct reader {
 };
 
 static const char *const kind_names[DEPEND_KINDS] = {
-    "done",     "ended",   "started", "exit",    "numdone",
-    "numended", "numexit", "numrun",  "numpend", "numstart",
+    "done",    "ended",    "started", "exit",   "post_done", "post_err",
+    "numdone", "numended", "numexit", "numrun", "numpend",   "numstart",
 };
 
 const char *depend_parse_kind_name(enum depend_kind kind)
@@ -212,8 +212,7 @@ static void read_compare(struct reader *reader, struct depend_leaf *leaf)
 static enum depend_kind find_kind(struct reader *reader, const char *word,
                                   size_t length)
 {
-    static const char *const unbuilt[] = {"post_done", "post_err", "external",
-                                          "numhold"};
+    static const char *const unbuilt[] = {"external", "numhold"};
     int kind = 0;
     for (size_t i = 0; i < sizeof(unbuilt) / sizeof(unbuilt[0]); i++) {
         if (strlen(unbuilt[i]) == length && strncmp(unbuilt[i], word, length) == 0) {
@@ -225,7 +224,8 @@ static enum depend_kind find_kind(struct reader *reader, const char *word,
         kind++;
     }
     if (kind == DEPEND_KINDS) {
-        fail(reader, "expected done, exit, ended, started or num...");
+        fail(reader,
+             "expected done, exit, ended, started, post_done, post_err or num...");
     }
     return (enum depend_kind)kind;
 }

@@ -290,17 +290,20 @@ void job_class_set_verdicts(struct job_class_set *classes,
  *
  *     done(12) && (exit(13,>=3) || !started("prep"))
  *
- * done, ended, started and exit take a job, which may be written as
+ * done, ended, started, exit, post_done and post_err take a job, which may be written
+ * as
  *   - its id; "12[3]" or "12[1-5]" for elements of an array; "12[*]" for the element
  *     with the same index as the pending job;
  *   - a name, quoted if it is not a plain word. It may end in * and stands for all jobs
  *     of the user that have the name at submission.
  * A job alone means done. exit also takes a code: "exit(12)" is any code but 0; others
- * are written "exit(12,3)" or "exit(12,>=3)". A condition about a whole array or
- * several jobs is met if it is met for each of them. numdone, numended, numexit,
- * numrun, numpend and numstart compare the number of elements in that state:
- * "numdone(12,>=5)", "numdone(12,*)" for all elements. ! binds tighter than &&, &&
- * tighter than ||.
+ * are written "exit(12,3)" or "exit(12,>=3)". post_done is met if the job has ended and
+ * the commands after it have succeeded or there are none, post_err if they have failed
+ * or their result is lost; a job that ended before it started meets neither. A
+ * condition about a whole array or several jobs is met if it is met for each of them.
+ * numdone, numended, numexit, numrun, numpend and numstart compare the number of
+ * elements in that state: "numdone(12,>=5)", "numdone(12,*)" for all elements. ! binds
+ * tighter than &&, && tighter than ||.
  *
  * Names are resolved once, at submission; the resolved text has only ids. A condition
  * is met, pending, or can never be met, because the outcome of an ended job is final.
@@ -312,12 +315,13 @@ enum { DEPEND_TEXT_MAX = 4096, DEPEND_DEPTH_MAX = 64, DEPEND_ARRAY = -1 };
 
 /* Numbers of jobs by state, of one job or of all elements of an array. */
 struct depend_counts {
-    int n_jobs;             /* 0: the job does not exist (any more) */
-    int n_pend;             /* PEND, PSUSP */
-    int n_run;              /* running or suspended */
-    int n_done, n_exit;     /* ended */
-    int n_never_started;    /* of n_exit: ended before they started */
-    int min_code, max_code; /* exit codes of n_exit */
+    int n_jobs;                  /* 0: the job does not exist (any more) */
+    int n_pend;                  /* PEND, PSUSP */
+    int n_run;                   /* running or suspended */
+    int n_done, n_exit;          /* ended */
+    int n_never_started;         /* of n_exit: ended before they started */
+    int n_post_done, n_post_err; /* of the ended ones: POST_DONE, POST_ERR */
+    int min_code, max_code;      /* exit codes of n_exit */
 };
 
 /* Gives the counts of a job. `index` is an element's, or DEPEND_ARRAY for a whole array

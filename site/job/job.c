@@ -44,6 +44,15 @@ bool job_exit_code(const struct job *job, int *code)
     return job->exit != NULL && row_exit_code(job->exit, code);
 }
 
+enum run_post job_post(const struct job *job)
+{
+    if (!job_is_ended(job) || job->start_ms == 0 || job->exit == NULL) {
+        return RUN_POST_NONE;
+    }
+    bool is_lost = job->exit->end == RUN_END_LOST && job->exit->post == RUN_POST_NONE;
+    return is_lost ? RUN_POST_ERR : job->exit->post;
+}
+
 bool job_reads_file(const struct job_spec *spec)
 {
     return spec->in_file[0] != '\0' && strcmp(spec->in_file, "/dev/null") != 0;

@@ -301,6 +301,11 @@ int64_t job_clean_oldest_end_ms(const struct job_table *jobs);
  * False if there is none: the job has not ended, never started, or was lost. */
 bool job_exit_code(const struct job *job, int *code);
 
+/* How the commands after an ended job ended. RUN_POST_ERR also if the job was lost
+ * after its start, so that nobody knows; NONE: it never started, or its host did not
+ * say. */
+enum run_post job_post(const struct job *job);
+
 /* How long the run of a job may take: its run limit (-W); or, if the job was backfilled
  * into slots that another job needs earlier, the time until then as it was known at
  * dispatch, whatever is configured by now. 0: no limit. */

@@ -74,6 +74,8 @@ static void count_facts(const struct job *job, struct depend_counts *facts)
 {
     int code = 0;
     facts->n_jobs++;
+    facts->n_post_done += job_post(job) == RUN_POST_DONE;
+    facts->n_post_err += job_post(job) == RUN_POST_ERR;
     if (job->state == JOB_EXIT) {
         job_exit_code(job, &code);
         bool is_first = facts->n_exit++ == 0;

@@ -407,6 +407,13 @@ static void add_surroundings(struct arena *arena, struct value *row,
     }
 }
 
+/* LSF's names. */
+static const char *const post_states[] = {
+    [RUN_POST_NONE] = NULL,
+    [RUN_POST_DONE] = "POST_DONE",
+    [RUN_POST_ERR] = "POST_ERR",
+};
+
 static struct value *job_row(struct site_view *view, struct arena *arena,
                              const struct job *job, bool is_asked)
 {
@@ -435,6 +442,7 @@ static struct value *job_row(struct site_view *view, struct arena *arena,
     value_add_instant(arena, row, "end_at", job->end_ms);
     bool has_code = job_exit_code(job, &code);
     value_add_known(arena, row, "exit_code", has_code, code);
+    value_add_text(arena, row, "post_state", post_states[job_post(job)]);
     value_add_text(arena, row, "reason",
                    reason[0] != '\0' ? value_cut_text(arena, reason, TEXT_MAX) : NULL);
     value_add_text(arena, row, "lease", is_leased ? job->lease : NULL);

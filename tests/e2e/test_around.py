@@ -171,6 +171,43 @@ def test_kill_before_and_after():
     expect_equal((row["state"], row["exit_code"]), ("EXIT", 4), "its exit stays")
 
 
+def test_conditions_about_commands_after():
+    """post_done and post_err: jobs that wait while the commands run, or that come after the
+    end, and a site that is killed in between."""
+    for hosts in BOTH:
+        go = os.path.join(f.marks, "post-go-" + hosts)
+        queue = ("-q", "q" + hosts)
+        wait = "while [ ! -e %s ]; do sleep 0.1; done; " % go
+        bad = submit(*queue, "-Ep", "touch %s-began; %sexit 3" % (go, wait), "true")
+        good = submit(*queue, "-Ep", wait + "exit 0", "exit 4")
+        after_bad = submit(*queue, "-w", "post_err(%s)" % bad, "true")
+        never = submit(*queue, "-w", "done(%s) && post_done(%s)" % (bad, bad), "true")
+        after_good = submit(*queue, "-w", "post_done(%s)" % good, "true")
+        f.wait_for("the command after it", lambda: os.path.exists(go + "-began"))
+        expect_equal([f.job("south", job)["state"] for job in (after_bad, never, after_good)],
+                     ["PEND"] * 3, "none is released before the commands have ended")
+        f.kill9("south")
+        f.start("south")
+        open(go, "w").close()
+        expect_equal([(row["state"], row["post_state"]) for row in (ended(bad), ended(good))],
+                     [("DONE", "POST_ERR"), ("EXIT", "POST_DONE")], "at " + hosts)
+        expect_equal([ended(job)["state"] for job in (after_bad, after_good)],
+                     ["DONE", "DONE"], "those that wait for it")
+        row = f.job("south", never)
+        expect_equal(row["state"], "PEND", "it cannot be met")
+        expect("never satisfied" in row["reason"], row["reason"])
+        f.kill9("south")
+        f.start("south")
+        expect_equal(f.job("south", bad)["post_state"], "POST_ERR", "it is on record")
+        later = submit(*queue, "-w", "post_err(%s) && !post_err(%s)" % (bad, good), "true")
+        expect_equal(ended(later)["state"], "DONE", "of jobs that have ended")
+        expect_equal(f.job("south", later)["post_state"], "POST_DONE", "it has no commands")
+        expect("POST_ERR" in f.cli("south", "jobs", "-l", bad).stdout, "jobs -l")
+        f.cli("south", "kill", never)
+        row = ended(never)
+        expect_equal((row["state"], row["post_state"]), ("EXIT", None), "it never started")
+
+
 def guards():
     found = []
     for entry in os.listdir("/proc"):
@@ -307,6 +344,7 @@ def setup():
 
 if __name__ == "__main__":
     main(test_limits, test_limits_are_shown_and_bounded, test_imposed, test_commands_around,
-         test_pre_exec_fails, test_kill_before_and_after, test_killed_guard,
+         test_pre_exec_fails, test_kill_before_and_after,
+         test_conditions_about_commands_after, test_killed_guard,
          test_application, test_reload, test_env, test_max_requeue, test_bad_configuration, shared=f,
          setup=setup)

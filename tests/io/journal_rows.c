@@ -127,8 +127,8 @@ static void add_exit(struct journal_rows_text *to, const struct run_exit *exit)
     add(to, "  exit %d %d %" PRId64 " to %" PRId64 " cpu %" PRId64 " mem %" PRId64,
         exit->end, exit->code, exit->start_ms, exit->end_ms, exit->cpu_ms,
         exit->mem_kib);
-    add(to, " put out %" PRId64 " %" PRId64 " \"%s\"\n", exit->out_bytes,
-        exit->err_bytes, exit->text);
+    add(to, " put out %" PRId64 " %" PRId64 " post %d \"%s\"\n", exit->out_bytes,
+        exit->err_bytes, exit->post, exit->text);
 }
 
 static void add_job_state(struct journal_rows_text *to,
@@ -326,6 +326,7 @@ struct run_exit journal_rows_exit(void)
         .err_bytes = 20,
         .cause = RUN_CAUSE_CPU_LIMIT,
         .text = "killed",
+        .post = RUN_POST_ERR,
     };
 }
 

@@ -362,6 +362,7 @@ static void test_a_journal_of_before_short_states(void **state)
         full_state(2, JOB_INDEX_MAX),
     };
     rows[1].job.is_array = true;
+    rows[3].job_state.exit.post = RUN_POST_NONE; /* was not known */
     rows[4].job_state.exit = (struct run_exit){.text = ""};
     rows[4].job_state.control = (struct run_control){0};
     rows[3].job_state.resize = rows[4].job_state.resize = (struct job_resize){0};
@@ -384,6 +385,7 @@ static void test_a_journal_of_before_short_states(void **state)
                  "ALTER TABLE job DROP COLUMN user_group;"
                  "DROP TABLE job_group; ALTER TABLE job DROP COLUMN job_group;"
                  "ALTER TABLE run DROP COLUMN binding;"
+                 "ALTER TABLE run DROP COLUMN exit_post;"
                  "ALTER TABLE job DROP COLUMN terminate_ms;"
                  "ALTER TABLE job DROP COLUMN ends_orphan;"
                  "ALTER TABLE job DROP COLUMN requeue_codes;"
@@ -429,6 +431,7 @@ static void test_a_journal_of_before_arrays(void **state)
     rows[0].job.nonce = 0;
     rows[0].job.spec.n_controls = 0;
     rows[1].job_state.exit.cause = RUN_CAUSE_NONE;
+    rows[1].job_state.exit.post = RUN_POST_NONE;
     journal_fixture_write(fixture, rows, 2);
     journal_fixture_run_sql(
         fixture,
@@ -454,6 +457,7 @@ static void test_a_journal_of_before_arrays(void **state)
         "ALTER TABLE job DROP COLUMN user_group;"
         "DROP TABLE job_group; ALTER TABLE job DROP COLUMN job_group;"
         "ALTER TABLE run DROP COLUMN binding;"
+        "ALTER TABLE run DROP COLUMN exit_post;"
         "ALTER TABLE job DROP COLUMN terminate_ms;"
         "ALTER TABLE job DROP COLUMN ends_orphan;"
         "ALTER TABLE job DROP COLUMN requeue_codes;"

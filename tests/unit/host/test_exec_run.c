@@ -142,6 +142,13 @@ static void expect_end(const struct trial *trial, enum run_end end,
     assert_int_equal(exec_run_wake_ms(&trial->run), EXEC_NEVER);
 }
 
+static void expect_post(const struct trial *trial, enum run_post post)
+{
+    struct guard_record record = {.post = RUN_POST_NONE};
+    exec_run_fill_record(&trial->run, &record);
+    assert_int_equal(record.post, post);
+}
+
 /* From the GO to the job's first instruction. */
 static void start(struct trial *trial)
 {
@@ -196,6 +203,7 @@ static void test_unstarted(void **state)
     expect_kind(&trial, EXEC_LAUNCHED, "save");
     expect_failure(&trial, EXEC_COMMAND, "end");
     expect_end(&trial, RUN_END_FAILED, RUN_CAUSE_NONE, 0);
+    expect_post(&trial, RUN_POST_NONE);
     assert_false(trial.run.has_started);
     assert_string_equal(trial.run.stages.text, "no process");
 }
@@ -232,8 +240,10 @@ static void test_between_commands(void **state)
     expect_exit(&trial, EXEC_COMMAND, SIGINT, "clear");
     trial.run.is_interactive = true;
     expect_control(&trial, 3, CONTROL_KILL, 0, "report");
+    expect_post(&trial, RUN_POST_NONE); /* not before the end */
     expect_kind(&trial, EXEC_CLEARED, "release end");
     expect_end(&trial, RUN_END_EXITED, RUN_CAUSE_NONE, 0);
+    expect_post(&trial, RUN_POST_ERR);
     assert_int_equal(trial.run.control_done, 3);
 }
 
@@ -673,6 +683,7 @@ static void test_loaded(void **state)
     expect_exit(&trial, EXEC_COMMAND, 0, "clear");
     expect_kind(&trial, EXEC_CLEARED, "release end");
     expect_end(&trial, RUN_END_LOST, RUN_CAUSE_NONE, 0);
+    expect_post(&trial, RUN_POST_DONE);
 }
 
 /* The first guard may have given the job the slots before it died. */
@@ -700,31 +711,51 @@ static void test_loaded_without_commands(void **state)
         bool is_this_boot;
         enum run_end end;
         int code;
+        int n_post_execs;
+        enum run_post post;
     } rows[] = {
         {"post-exec commands had begun",
          {.phase = RUN_RUNNING, .start_ms = 1, .end = RUN_END_EXITED, .code = 3},
          true,
          RUN_END_EXITED,
-         3},
-        {"it had not begun", {.phase = RUN_WAITING}, true, RUN_END_LOST, 0},
+         3,
+         1,
+         RUN_POST_ERR},
+        {"the job had ended, and there are none",
+         {.phase = RUN_RUNNING, .start_ms = 1, .end = RUN_END_EXITED, .code = 3},
+         true,
+         RUN_END_EXITED,
+         3,
+         0,
+         RUN_POST_DONE},
+        {"it had not begun",
+         {.phase = RUN_WAITING},
+         true,
+         RUN_END_LOST,
+         0,
+         1,
+         RUN_POST_NONE},
         {"the machine went down",
          {.phase = RUN_RUNNING, .start_ms = 1},
          false,
          RUN_END_LOST,
-         0},
+         0,
+         1,
+         RUN_POST_ERR},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct trial trial;
         print_message("%s\n", rows[i].why);
         begin(&trial);
         trial.spec.post_execs[0] = "out";
-        trial.spec.n_post_execs = 1;
+        trial.spec.n_post_execs = rows[i].n_post_execs;
         exec_run_load(&trial.run, &trial.spec, &rows[i].record, rows[i].is_this_boot,
                       0);
         expect_time(&trial, 0, "clear");
         expect_kind(&trial, EXEC_CLEARED, "release end");
         expect_end(&trial, rows[i].end, RUN_CAUSE_NONE, rows[i].code);
         assert_int_equal(trial.run.has_started, rows[i].record.start_ms != 0);
+        expect_post(&trial, rows[i].post);
     }
 }
 

@@ -163,6 +163,7 @@ static void test_report(void **state)
         "in job report out");
     assert_int_equal(stages.end, RUN_END_EXITED);
     assert_int_equal(stages.code, 2);
+    assert_false(stages.has_post_failed); /* only the report took too long */
     stages_init(&stages, &spec);
     assert_string_equal(
         run_through(&arena, &stages, &(struct stage_outcome){.status = 1 << 8}, 1),
@@ -171,6 +172,46 @@ static void test_report(void **state)
     stages.stage = STAGE_REPORT;
     assert_int_equal(stages_limit_ms(&stages), STAGE_REPORT_MS);
     arena_release(&arena);
+}
+
+/* One command that fails is enough, also if the next one succeeds; the job's own
+ * failure and that of the report are none of the commands after it. */
+static void test_post_fails(void **state)
+{
+    static const struct {
+        const char *why;
+        struct stage_outcome outcomes[4]; /* job, report, out1, out2 */
+        bool has_failed;
+    } rows[] = {
+        {"all succeed", {{.status = 0}, {.status = 0}}, false},
+        {"the job fails", {{.status = 3 << 8}}, false},
+        {"the report fails", {{.status = 0}, {.status = 1 << 8}}, false},
+        {"the first fails", {{.status = 0}, {.status = 0}, {.status = 1 << 8}}, true},
+        {"the last fails",
+         {{.status = 0}, {.status = 0}, {.status = 0}, {.status = 1 << 8}},
+         true},
+        {"one is killed, and exits with 0",
+         {{.status = 0}, {.status = 0}, {.status = 0, .is_killed = true}},
+         true},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct run_spec spec = {.command = "job",
+                                .report_ms = 1,
+                                .post_execs = {"out1", "out2"},
+                                .n_post_execs = 2,
+                                .limits = job_rlimits_none()};
+        struct stages stages;
+        struct arena arena;
+        arena_init(&arena);
+        stages_init(&stages, &spec);
+        assert_string_equal(run_through(&arena, &stages, rows[i].outcomes, 4),
+                            "job report out1 out2");
+        if (stages.has_post_failed != rows[i].has_failed) {
+            fail_msg("%s", rows[i].why);
+        }
+        arena_release(&arena);
+    }
 }
 
 static void put_item(void *to, const char *name, const char *key, const char *value)
@@ -267,6 +308,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stages),
         cmocka_unit_test(test_report),
+        cmocka_unit_test(test_post_fails),
         cmocka_unit_test(test_spec),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Conditions about other jobs: parsing, and their verdict in this world:
  * 1 "a" DONE, 2 "b" EXIT 3, 3 "run" RUN, 4 "wait" PEND, 5 "arr" an array of DONE,
- * EXIT 1 and PEND, 6 "a" killed before it began, 7 "a-2" DONE. */
+ * EXIT 1 and PEND, 6 "a" killed before it began, 7 "a-2" DONE; 8 and 9 are DONE and
+ * EXIT, and what came after them has failed; "clean" is an array of POST_DONE and
+ * POST_ERR. What came after 1, 2 and 5[2] has succeeded; 5[1] and 7 do not say. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,10 +21,16 @@ static const struct element {
     int index;
     const char *name;
     int state, code;
+    enum { SILENT, GOOD, BAD } post;
 } world[] = {
-    {1, 0, "a", DONE, 0},    {2, 0, "b", EXIT, 3},    {3, 0, "run", RUN, 0},
-    {4, 0, "wait", PEND, 0}, {5, 1, "arr", DONE, 0},  {5, 2, "arr", EXIT, 1},
-    {5, 3, "arr", PEND, 0},  {6, 0, "a", UNBEGUN, 0}, {7, 0, "a-2", DONE, 0},
+    {1, 0, "a", DONE, 0, GOOD},      {2, 0, "b", EXIT, 3, GOOD},
+    {3, 0, "run", RUN, 0, SILENT},   {4, 0, "wait", PEND, 0, SILENT},
+    {5, 1, "arr", DONE, 0, SILENT},  {5, 2, "arr", EXIT, 1, GOOD},
+    {5, 3, "arr", PEND, 0, SILENT},  {6, 0, "a", UNBEGUN, 0, SILENT},
+    {7, 0, "a-2", DONE, 0, SILENT},  {8, 0, "out", DONE, 0, BAD},
+    {9, 0, "out2", EXIT, 1, BAD},    {10, 1, "clean", DONE, 0, GOOD},
+    {10, 2, "clean", DONE, 0, BAD},  {11, 1, "half", DONE, 0, GOOD},
+    {11, 2, "half", RUN, 0, SILENT},
 };
 enum { N_WORLD = sizeof(world) / sizeof(world[0]) };
 
@@ -40,6 +48,8 @@ static void look(void *arg, uint64_t id, int index, struct depend_counts *facts)
         facts->n_run += at->state == RUN;
         facts->n_done += at->state == DONE;
         facts->n_never_started += at->state == UNBEGUN;
+        facts->n_post_done += at->post == GOOD;
+        facts->n_post_err += at->post == BAD;
         if (at->state == EXIT || at->state == UNBEGUN) {
             facts->n_exit++;
             facts->min_code = facts->max_code = at->code;
@@ -117,6 +127,26 @@ static void test_verdicts(void **state)
         {"numexit(5,==1)", "numexit(5,==1)", DEPEND_MET},
         {"numpend(5,<1)", "numpend(5,<1)", DEPEND_PENDING},
         {"numstart(5,2)", "numstart(5,2)", DEPEND_MET},
+        {"post_done(1)", "post_done(1)", DEPEND_MET},
+        {"post_err(1)", "post_err(1)", DEPEND_NEVER},
+        {"post_done(2)", "post_done(2)", DEPEND_MET}, /* it need not be DONE itself */
+        {"post_done(3)", "post_done(3)", DEPEND_PENDING},
+        {"post_err(3)", "post_err(3)", DEPEND_PENDING},
+        {"POST_DONE(\"wait\")", "post_done(4)", DEPEND_PENDING},
+        {"post_done(8)", "post_done(8)", DEPEND_NEVER},
+        {"post_err(8)", "post_err(8)", DEPEND_MET},
+        {"post_err(out*)", "(post_err(8) && post_err(9))", DEPEND_MET},
+        {"post_done(6)", "post_done(6)", DEPEND_NEVER},
+        {"post_err(6)", "post_err(6)", DEPEND_NEVER},
+        {"post_done(7) || post_err(7)", "post_done(7) || post_err(7)", DEPEND_NEVER},
+        {"done(8) && post_err(8)", "done(8) && post_err(8)", DEPEND_MET},
+        {"!post_err(1)", "!post_err(1)", DEPEND_MET},
+        {"post_done(10)", "post_done(10)", DEPEND_NEVER},
+        {"post_err(10)", "post_err(10)", DEPEND_NEVER},
+        {"post_err(10[2])", "post_err(10[2])", DEPEND_MET},
+        {"post_done(10[1-2])", "post_done(10[1-2])", DEPEND_NEVER},
+        {"post_done(half)", "post_done(11)", DEPEND_PENDING},
+        {"post_err(half)", "post_err(11)", DEPEND_NEVER}, /* one cannot any more */
     };
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -174,7 +204,8 @@ static void test_bad(void **state)
         {"exit(2,x)", "expected a number", ERR_PARSE},
         {"numdone(5)", "expected , and a number", ERR_PARSE},
         {"over(1)", "expected done, exit", ERR_PARSE},
-        {"post_done(1)", "not supported yet", ERR_PARSE},
+        {"external(1)", "not supported yet", ERR_PARSE},
+        {"post_done(1,3)", "only exit and num", ERR_PARSE},
         {"done(\"a)", "a quote that does not end", ERR_PARSE},
         {"done(5[0])", "expected an index", ERR_PARSE},
         {"done(5[3-1])", "expected the last index", ERR_PARSE},

@@ -150,6 +150,10 @@ static void test_ends(void **state)
          1795512300123, 121750},
         {"job 0 1\n0m0,00s 0m0,01s\n0m1,25s 0m0,5s\n", true, false, 0, 1, 1750},
         {"pre_exec 1 5\n", true, true, 1, 5, 0},
+        {"job 3 5 post_error\n0m0.00s 0m0.01s\n0m1.25s 0m0.500s\n", true, false, 3, 5,
+         1750},
+        {"job 3 5 post_error", false, false, 0, 0, 0}, /* cut */
+        {"job 3 5 post\n", false, false, 0, 0, 0},
         {"job 0 5\nnonsense\nmore\n", true, false, 0, 5, 0},
         {"job 256 5\n", false, false, 0, 0, 0},
         {"job -1 5\n", false, false, 0, 0, 0},
@@ -168,6 +172,8 @@ static void test_ends(void **state)
         }
         if (is_good) {
             assert_int_equal(end.is_pre_exec, rows[i].is_pre_exec);
+            assert_int_equal(end.has_post_failed,
+                             strstr(rows[i].text, "post_error") != NULL);
             assert_int_equal(end.status, rows[i].status);
             assert_int_equal(end.ended_ms, rows[i].ended_ms);
             assert_int_equal(end.cpu_ms, rows[i].cpu_ms);
