@@ -425,7 +425,7 @@ static void test_what_fails_is_reduced(void **state)
     free(body);
     trial_run_apart(&texts, 3, &trial);
     assert_int_equal(trial.end, TRIAL_UNEXPECTED);
-    reducer_reduce(&texts, 3, &trial, REDUCE_S, &result);
+    reducer_reduce(&texts, 3, &trial, 30 * REDUCE_S, &result);
     assert_true(result.is_done);
     assert_non_null(strstr(texts_find(&texts, TEXTS_SCENARIO), "name=odd"));
     print_message("%d trials: %s", result.n_trials, texts_find(&texts, TEXTS_SCENARIO));
