@@ -18,6 +18,7 @@ enum {
     LISTED_COMMAND_BYTES = 1000, /* of a command in a list ... */
     SHOWN_COMMAND_BYTES = 65536, /* ... and of one job that was asked for */
     SHOWN_HOSTS_MAX = 500,       /* of a job: a row must fit a page */
+    CONDENSED_BYTES = 32768, /* of its hosts and condensed groups, beside its hosts */
 };
 
 /* ---------------------------------------------------------------- why */
@@ -232,8 +233,9 @@ static void add_condensed(struct site_view *view, struct arena *arena,
         return;
     }
     struct value *hosts = value_add(arena, row, "condensed_hosts", value_object(arena));
-    for (int i = 0; i < n_shown; i++) {
+    for (int i = 0, n_bytes = 0; i < n_shown && n_bytes < CONDENSED_BYTES; i++) {
         value_add_int(arena, hosts, arena_str(arena, shown[i].host), shown[i].n_slots);
+        n_bytes += (int)strlen(shown[i].host);
     }
 }
 
