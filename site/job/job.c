@@ -46,10 +46,11 @@ bool job_exit_code(const struct job *job, int *code)
 
 enum run_post job_post(const struct job *job)
 {
-    if (!job_is_ended(job) || job->start_ms == 0 || job->exit == NULL) {
+    if (!job_is_ended(job) || job->exit == NULL) {
         return RUN_POST_NONE;
     }
-    bool is_lost = job->exit->end == RUN_END_LOST && job->exit->post == RUN_POST_NONE;
+    bool is_lost = job->exit->end == RUN_END_LOST && job->start_ms != 0 &&
+                   job->exit->post == RUN_POST_NONE;
     return is_lost ? RUN_POST_ERR : job->exit->post;
 }
 

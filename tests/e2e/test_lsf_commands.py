@@ -167,6 +167,9 @@ def test_nextflow():
                         got), got)
     other = sh("bsub true", cwd).split("<")[1].split(">")[0]
     sh("bwait -w 'ended(%s)'" % other, cwd, code=0)
+    sh("bwait -w 'post_done(%s) && !post_err(%s)'" % (other, other), cwd, code=0)
+    text = sh("bjobs -l " + other, cwd, code=0)
+    expect(": Post job process done successfully;\n" in text, text)
     killed = sh("bkill %s %s" % (other, job), cwd, code=255)  # as LSF: one has finished
     expect_equal(killed, "Job <%s>: Job has already finished\nJob <%s> is being terminated\n"
                  % (other, job), "a line for each")

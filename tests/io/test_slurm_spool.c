@@ -194,6 +194,37 @@ static void test_commands_around(void **state)
     assert_int_equal(access(path, F_OK), 0);
 }
 
+/* All of them run; what they leave is their result, not the job's. */
+static void test_a_command_after_fails(void **state)
+{
+    static const char *const post_execs[] = {"exit 3", "echo $LSB_JOBEXIT_STAT >post"};
+    struct bench *bench = *state;
+    bench->start.spec.post_execs = post_execs;
+    bench->start.spec.n_post_execs = 2;
+    make(bench, "exit 4");
+    run_script(bench);
+    struct slurm_run_files files = look(bench);
+    assert_true(files.has_ended);
+    assert_true(files.end.has_post_failed);
+    assert_int_equal(files.end.status, 4);
+    const char *path =
+        arena_printf(&bench->arena, "%s/south.1.77/work/post", bench->path);
+    assert_int_equal(access(path, F_OK), 0);
+}
+
+static void test_commands_after_succeed(void **state)
+{
+    static const char *const post_execs[] = {"true", "exit 0"};
+    struct bench *bench = *state;
+    bench->start.spec.post_execs = post_execs;
+    bench->start.spec.n_post_execs = 2;
+    make(bench, "exit 4");
+    run_script(bench);
+    struct slurm_run_files files = look(bench);
+    assert_true(files.has_ended);
+    assert_false(files.end.has_post_failed);
+}
+
 static void test_no_directory(void **state)
 {
     struct bench *bench = *state;
@@ -295,10 +326,16 @@ int main(void)
 {
 #define STORY(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        STORY(test_a_script_runs_once), STORY(test_a_claimed_script_never_begins),
-        STORY(test_variables),          STORY(test_commands_around),
-        STORY(test_no_directory),       STORY(test_found_again),
-        STORY(test_made_twice),         STORY(test_what_a_user_puts_there),
+        STORY(test_a_script_runs_once),
+        STORY(test_a_claimed_script_never_begins),
+        STORY(test_variables),
+        STORY(test_commands_around),
+        STORY(test_a_command_after_fails),
+        STORY(test_commands_after_succeed),
+        STORY(test_no_directory),
+        STORY(test_found_again),
+        STORY(test_made_twice),
+        STORY(test_what_a_user_puts_there),
         STORY(test_accounts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -131,11 +131,33 @@ static void test_never_started(void **state)
     site_stage_release(&stage);
 }
 
+/* Nor if it is killed, and its host says that nothing of it has begun. */
+static void test_not_begun(void **state)
+{
+    struct site_stage stage;
+    const struct msg_run_state ended = {
+        .phase = RUN_ENDED,
+        .exit = {.end = RUN_END_LOST, .cause = RUN_CAUSE_NOT_BEGUN}};
+    (void)state;
+    site_stage_init_text(&stage, site_text);
+    site_stage_host_up(&stage, "s1");
+    uint64_t first = submit(&stage, "");
+    uint64_t err = submit(&stage, "post_err(1)");
+    uint64_t attempt = site_stage_attempt_of(&stage, first);
+    site_stage_waiting(&stage, "s1", attempt, 7);
+    site_stage_control(&stage, "ana", "1", CONTROL_KILL, 0);
+    site_stage_run_state(&stage, "s1", "south", attempt, &ended);
+    assert_int_equal(site_stage_state(&stage, first), JOB_EXIT);
+    assert_verdict(&stage, err, NEVER, "not begun");
+    site_stage_release(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_verdicts),
         cmocka_unit_test(test_never_started),
+        cmocka_unit_test(test_not_begun),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
