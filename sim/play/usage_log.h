@@ -9,9 +9,9 @@
  * Slots are idle as far as more are held than used. More are used than held while a
  * consumer does not know yet that a job has ended.
  *
- * Units: milliseconds of the sites' clocks, as their rows have them. Ownership: input is copied. Order: rows by lease,
- * side, day, user, queue and project. Source: docs/simulate.md "The ledger". Layer: sim
- * (model, base). */
+ * Units: milliseconds of the sites' clocks, as their rows have them. Ownership: input
+ * is copied. Order: rows by lease, side, day, user, queue and project. Source:
+ * docs/simulate.md "The ledger". Layer: sim (model, base). */
 #ifndef SUBLET_SIM_PLAY_USAGE_LOG_H
 #define SUBLET_SIM_PLAY_USAGE_LOG_H
 
