@@ -76,7 +76,7 @@ static const struct command commands[] = {
     {"jgroup", "add|del|mod GROUP", "Adds, deletes or changes a job group.",
      cmd_job_group_options, NULL, CALL_WORDS_MIXED, cmd_job_group_order},
     /* site administrators */
-    {"hosts", "[HOST|GROUP...]", "The site's hosts, borrowed ones too.",
+    {"hosts", "[HOST...]", "The site's hosts, borrowed ones too; a HOST may be a host group.",
      cmd_resources_hosts_options, listing_options, CALL_WORDS_MIXED, cmd_resources_hosts},
     {"load", "[HOST...]", "Load of the site's hosts.",
      cmd_load_options, listing_options, CALL_WORDS_MIXED, cmd_load_run},
