@@ -348,6 +348,9 @@ static int on_timer(zloop_t *loop, int timer, void *arg)
     struct usage_answer *answers = arg;
     struct answer *answer = answers->asked;
     struct err err = {0};
+    if (answer == NULL) {
+        return 0; /* the timer has ended, but was due more than once */
+    }
     int rc = read_slice(answer, answers->store, &err);
     if (rc <= 0) {
         reply(answer, answers->store, rc, &err, shell_effects(answers->shell));
