@@ -150,7 +150,9 @@ struct site *site_new(const struct site_config *from)
                                               .provider = site->provider,
                                               .consumer = site->consumer,
                                               .accept_times = site->accept_times,
-                                              .host_admin = &site->host_admin});
+                                              .host_admin = &site->host_admin,
+                                              .jobs = site->jobs,
+                                              .resreq_cache = site->resreq_cache});
     site->waiters = waiters_new();
     site->terminals = terminals_new(&(struct terminals_parts){
         .site = site->name,

@@ -314,7 +314,7 @@ static void apply(struct site *site, const struct site_config *from, int64_t now
     change_resources(site, now_ms);
     change_groups(site);
     accept_times_set_interval(site->accept_times, site->config->accept_ms);
-    capacity_reload(site->capacity, site->config);
+    capacity_reload(site->capacity, site->config, site->resreq_cache);
     preempt_claims_reload(site->claims, site->config, site->limits);
     reservation_table_reload(site->reservations, site->config);
     provider_set_freeze_timeout(site->provider, site->config->freeze_timeout_ms);

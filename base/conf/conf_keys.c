@@ -138,7 +138,7 @@ const struct conf_key conf_keys[] = {
     WORD("DISPATCH_ORDER", "QUEUE", NULL, "QUEUE: queues of FAIRSHARE_QUEUES by priority, then users"),
     TEXT("DISPATCH_WINDOW", NULL, "when its jobs may start"),
     YESNO("ENABLE_HIST_RUN_TIME", NULL, "past run time counts in fairshare; default: section Parameters"),
-    YESNO("EXCLUSIVE", "N", "jobs may ask for hosts of their own (-x)"),
+    TEXT("EXCLUSIVE", "N", "Y: jobs may ask for hosts of their own (-x); CU[type]: also for compute units of that or a finer type (cu[excl]), CU: of the default type; N: for neither"),
     TEXT("FAIRSHARE", NULL, "shares of users, as USER_SHARES[[ana, 2] [lab, 1] [default, 1]]"),
     LIST("FAIRSHARE_QUEUES", NULL, "queues in which users have one priority, by FAIRSHARE of this one"),
     TEXT("FILELIMIT", NULL, "size of files that a process writes, in KB"),

@@ -95,7 +95,9 @@ int candidates_free_slots(const struct place_state *state, int host,
                           const struct candidate_group *group)
 {
     int n_free = place_state_free_slots(state, host, group->is_exclusive), lacking;
-    if (place_state_in_accept_interval(state, host, group->accept_ms)) {
+    if (place_state_in_accept_interval(state, host, group->accept_ms) ||
+        (n_free > 0 && group->units != NULL &&
+         !place_state_unit_is_empty(state, group->units, host))) {
         return 0;
     }
     if (n_free == 0 || group->rusage == NULL) {
@@ -176,6 +178,7 @@ static struct candidate_group *add_group(const struct place_state *state,
     struct candidate_group *added = &view->groups[view->n_groups++];
     added->group = group;
     added->is_exclusive = view->is_exclusive;
+    added->units = place_span_exclusive_units(view->span);
     added->rusage = view->rusage;
     added->is_in_heap = view->is_in_heap;
     added->accept_ms = state->snapshot->queues[view->queue].accept_interval_ms;

@@ -34,6 +34,8 @@ struct candidate_group {
     int64_t capacity;     /* slots of all of them, free or not */
     bool is_lease_unmade; /* of a lease that is still to be made */
     bool is_exclusive;    /* slots are free only where nothing runs ... */
+    const struct place_span_units
+        *units; /* ... nor in the unit; NULL: units are not used exclusively ... */
     const struct rusage_request
         *rusage;        /* ... and there is so much of these; or NULL */
     int64_t accept_ms;  /* nor on a host that was given a job so shortly before; 0 */

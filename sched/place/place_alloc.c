@@ -333,6 +333,9 @@ static void settle(struct place_alloc *alloc, struct candidate_group *group,
             }
             state->is_used_exclusively[host] =
                 state->is_used_exclusively[host] || is_exclusive;
+            if (group->units != NULL) {
+                place_state_close_unit(state, group->units, host);
+            }
         }
         taken->candidate.used = state->used[host];
         if (taken->is_popped && candidates_free_slots(state, host, group) > 0) {

@@ -244,6 +244,8 @@ static bool reserve(struct place_pass *pass, int index, int own, bool has_starts
     const struct place_class *class = &pass->snapshot->classes[index];
     if (reservations == NULL || candidates_has_parts(class) ||
         candidates_has_affinity(class) ||
+        (class->filter != NULL &&
+         place_span_exclusive_units(class->filter->span) != NULL) ||
         !reservation_may(reservations, index, place_reservation_job(pass, index))) {
         return false;
     }

@@ -132,3 +132,10 @@ int place_span_fit(const struct place_span *span, struct place_span_request *req
     free(layout.piece_of);
     return most;
 }
+
+const struct place_span_units *place_span_exclusive_units(const struct place_span *span)
+{
+    bool is_exclusive =
+        span != NULL && span->units != NULL && span->units->next_in_unit != NULL;
+    return is_exclusive ? span->units : NULL;
+}

@@ -85,6 +85,9 @@ enum place_span_pref {
 
 struct place_span_units {
     const int *unit_of; /* by host: its unit, as configured; -1: it takes no slots */
+    /* Of jobs that have their units exclusively, else NULL. By host: the next host of
+     * its unit, after the last one the first; -1: it is in none. */
+    const int *next_in_unit;
     int n_units;
     enum place_span_pref pref;
     int max_units;    /* 0: any number */
@@ -118,6 +121,11 @@ struct place_span_request {
     struct rusage_piece *pieces; /* out; with room for n_hosts */
     int n_pieces;
 };
+
+/* The units that a job with the span has exclusively; NULL: none. The span may be NULL.
+ */
+const struct place_span_units *
+place_span_exclusive_units(const struct place_span *span);
 
 /* Returns how many slots the job gets, `min` to `max`. If it does not fit, returns the
  * most that would fit, below `min`, and there are no pieces. */

@@ -17,6 +17,31 @@ int place_state_free_slots(const struct place_state *state, int host, bool is_ex
     return is_usable && left > 0 ? left : 0;
 }
 
+bool place_state_unit_is_empty(const struct place_state *state,
+                               const struct place_span_units *units, int host)
+{
+    int at = host;
+    do {
+        const struct place_host *place = &state->snapshot->hosts[at];
+        if (state->used[at] > 0 || state->is_used_exclusively[at] || place->is_held ||
+            place->is_shared || place->n_suspended > 0) {
+            return false;
+        }
+        at = units->next_in_unit[at];
+    } while (at != host && at >= 0);
+    return at == host;
+}
+
+void place_state_close_unit(struct place_state *state,
+                            const struct place_span_units *units, int host)
+{
+    int at = host;
+    do {
+        state->is_used_exclusively[at] = true;
+        at = units->next_in_unit[at];
+    } while (at != host && at >= 0);
+}
+
 bool place_state_in_accept_interval(const struct place_state *state, int host,
                                     int64_t accept_ms)
 {

@@ -58,5 +58,12 @@ bool place_state_in_accept_interval(const struct place_state *state, int host,
  */
 int place_state_free_slots(const struct place_state *state, int host,
                            bool is_exclusive);
+/* No job, of whatever site, suspended or not, is on a host of the unit that has this
+ * host, and none of them is kept for one. */
+bool place_state_unit_is_empty(const struct place_state *state,
+                               const struct place_span_units *units, int host);
+/* An exclusive job has the unit that has this host: it takes no other job. */
+void place_state_close_unit(struct place_state *state,
+                            const struct place_span_units *units, int host);
 
 #endif

@@ -192,6 +192,38 @@ static void read_hosts(struct reader *reader, struct queue_config *queue)
     }
 }
 
+int queue_exclusive_read(struct arena *arena, const char *value,
+                         struct queue_config *queue, struct err *err)
+{
+    static const char expected[] = "expected Y, N, CU or CU[type of compute units]";
+    queue->is_exclusive = false;
+    queue->exclusive_units = NULL;
+    if (strncasecmp(value, "CU", 2) != 0) {
+        return conf_parse_bool(value, &queue->is_exclusive, NULL) == 0
+                   ? ERR_NONE
+                   : err_set(err, ERR_PARSE, "\"%s\", %s", value, expected);
+    }
+    const char *type = value + 2;
+    size_t length = strlen(type);
+    if (length > 0 && (length < 2 || type[0] != '[' ||
+                       strcspn(type, "]") != length - 1 || strchr(type + 1, '['))) {
+        return err_set(err, ERR_PARSE, "\"%s\", %s", value, expected);
+    }
+    queue->is_exclusive = true;
+    queue->exclusive_units = length > 0 ? arena_strn(arena, type + 1, length - 2) : "";
+    return ERR_NONE;
+}
+
+static void read_exclusive(struct reader *reader, struct queue_config *queue)
+{
+    struct err err;
+    const char *value = conf_text(reader->at.row, "EXCLUSIVE", "N");
+    if (queue_exclusive_read(reader->conf->arena, value, queue, &err) != 0) {
+        CONF_COMPLAIN(reader->conf, CONF_ERROR, &reader->at, "EXCLUSIVE", "%s",
+                      err.text);
+    }
+}
+
 static void read_queue(struct reader *reader, struct queue_config *queue)
 {
     const struct conf_row *row = reader->at.row;
@@ -205,10 +237,7 @@ static void read_queue(struct reader *reader, struct queue_config *queue)
     queue->resume_cond = conf_text(row, "RESUME_COND", NULL);
     queue->is_balanced =
         strcasecmp(conf_text(row, "PLACEMENT", "stacked"), "balanced") == 0;
-    const char *exclusive = conf_text(row, "EXCLUSIVE", "N");
-    if (conf_parse_bool(exclusive, &queue->is_exclusive, NULL) != 0) {
-        queue->is_exclusive = false; /* conf_check has reported it */
-    }
+    read_exclusive(reader, queue);
     const char *interactive = conf_text(row, "INTERACTIVE", "YES");
     queue->interactive = strcasecmp(interactive, "NO") == 0 ? QUEUE_TAKES_BATCH
                          : strcasecmp(interactive, "ONLY") == 0

@@ -94,6 +94,9 @@ struct queue_config {
     int64_t accept_interval_ms; /* JOB_ACCEPT_INTERVAL; 0: none */
     bool is_balanced;           /* PLACEMENT of parallel jobs: balanced or stacked */
     bool is_exclusive;          /* EXCLUSIVE: jobs may ask for exclusive hosts */
+    /* The type of compute units that jobs may have exclusively, "" the default one;
+     * NULL: they may not. */
+    const char *exclusive_units;
     enum queue_interactive interactive;
     struct load_thresholds thresholds; /* load thresholds, read by threshold_config.c */
     const char *stop_cond, *resume_cond; /* selection strings; NULL: none */
@@ -101,6 +104,11 @@ struct queue_config {
     struct queue_rules rules;
 };
 
+/* Parses EXCLUSIVE: Y, N, CU, CU[] or CU[TYPE], in any case of letters. Sets both
+ * fields of the queue; a TYPE is in the arena and may be unknown. Errors: ERR_PARSE,
+ * and jobs may ask for nothing. */
+int queue_exclusive_read(struct arena *arena, const char *value,
+                         struct queue_config *queue, struct err *err) MUST_CHECK;
 /* Parses one word of a list: "all", "n1+2", "n1!", "~n1", "n1@north", a group. A name
  * that is not a group is assumed to be a host. */
 int queue_term_read(struct arena *arena, const struct groups *groups, const char *word,

@@ -54,17 +54,8 @@ static int read_other(struct compiler *compiler, const struct resreq_part *part)
                                      &compiler->level.affinity, compiler->notes,
                                      compiler->error);
     }
-    int code =
-        resreq_span_parse(compiler->arena, &compiler->rules->language, part,
-                          &compiler->level.span, compiler->notes, compiler->error);
-    bool is_excl = part->section == RESREQ_CU && compiler->level.span.cu.is_exclusive;
-    if (code == 0 && is_excl && compiler->rules->reading == RESREQ_READ_SUPPORTED) {
-        resreq_error_set(compiler->error, part->section, part->keyword,
-                         "not supported yet",
-                         "cu[excl] is not built; -x is exclusive by host");
-        return ERR_UNBUILT;
-    }
-    return code;
+    return resreq_span_parse(compiler->arena, &compiler->rules->language, part,
+                             &compiler->level.span, compiler->notes, compiler->error);
 }
 
 /* select, order and rusage may be in several strings, other sections in one. */
@@ -224,6 +215,16 @@ struct braced {
     const char *only;    /* that of the job */
 };
 
+static int check_alternative(const struct resreq *alternative, const char *whole,
+                             struct resreq_error *error)
+{
+    const struct resreq_place place = {.source = whole};
+    return !alternative->span.cu.is_exclusive
+               ? 0
+               : resreq_error_set(error, RESREQ_CU, place, RESREQ_BAD_SYNTAX,
+                                  "an alternative has no excl");
+}
+
 /* `n_items` are reserved by the parts so far. */
 static int check_part(const struct resreq *part, const char *whole, int *n_items,
                       struct resreq_error *error)
@@ -267,9 +268,10 @@ static int compile_each(struct arena *arena, const struct resreq_rules *rules,
         resreq->delay_ms = alternatives->delays[i] * INT64_C(60000);
         resreq->is_compound = alternatives->is_compound;
         resreq->n_slots = alternatives->slots[i];
-        code = code == 0 && resreq->is_compound
-                   ? check_part(resreq, whole, &n_items, error)
-                   : code;
+        if (code == 0) {
+            code = resreq->is_compound ? check_part(resreq, whole, &n_items, error)
+                                       : check_alternative(resreq, whole, error);
+        }
         n_rusages +=
             resreq->rusages.n_alternatives > 0 ? resreq->rusages.n_alternatives : 1;
         if (code == 0 && n_rusages > RESREQ_RUSAGES_MAX) {

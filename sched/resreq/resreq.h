@@ -26,11 +26,10 @@
  * or Boolean resource, else `type == local`; with `defaults_any` neither is added.
  *
  * Units: bytes. Ownership: the requirement lives in the arena and points into nothing
- * else; notes and errors point into the strings. Errors: ERR_PARSE, ERR_UNBUILT with
- * `error` filled; the arena has scratch data then. The length of the strings (bounds.h)
- * bounds the time to below a millisecond.
- * Source: LSF, "Resource requirement strings"; docs/design/resreq.md "Sections",
- * "Select". Layer: sched. */
+ * else; notes and errors point into the strings. Errors: ERR_PARSE with `error` filled;
+ * the arena has scratch data then. The length of the strings (bounds.h) bounds the time
+ * to below a millisecond. Source: LSF, "Resource requirement strings";
+ * docs/design/resreq.md "Sections", "Select". Layer: sched. */
 #ifndef SUBLET_SCHED_RESREQ_RESREQ_H
 #define SUBLET_SCHED_RESREQ_RESREQ_H
 
@@ -42,9 +41,8 @@
 #include "sched/resreq/resreq_span.h"
 
 enum resreq_reading {
-    RESREQ_READ_SELECT,    /* only select is parsed: BSUB_CHK_RESREQ */
-    RESREQ_READ_ALL,       /* the form of every section is checked */
-    RESREQ_READ_SUPPORTED, /* and sections that are not supported yet are refused */
+    RESREQ_READ_SELECT, /* only select is parsed: BSUB_CHK_RESREQ */
+    RESREQ_READ_ALL,
 };
 
 struct resreq_rules {

@@ -188,6 +188,32 @@ static void sort_hosts(struct unit_reader *reader, int type)
     reader->of_type[type].hosts = hosts;
 }
 
+int compute_units_exclusive_type(const struct compute_units *units,
+                                 const struct queue_config *queue)
+{
+    const char *name = queue->exclusive_units;
+    if (name == NULL || (name[0] == '\0' && units->types.n_names == 0)) {
+        return -1;
+    }
+    return name[0] == '\0' ? units->types.first : find_type(&units->types, name);
+}
+
+static void check_queues(struct conf *conf, const struct compute_units *units)
+{
+    struct conf_place at = {0};
+    while (conf_next_row(conf, "Queue", &at)) {
+        struct queue_config queue;
+        struct err err;
+        const char *value = conf_text(at.row, "EXCLUSIVE", "N");
+        if (queue_exclusive_read(conf->arena, value, &queue, &err) == 0 &&
+            queue.exclusive_units != NULL &&
+            compute_units_exclusive_type(units, &queue) < 0) {
+            CONF_COMPLAIN(conf, CONF_ERROR, &at, "EXCLUSIVE",
+                          "\"%s\" names no type of COMPUTE_UNIT_TYPES", value);
+        }
+    }
+}
+
 void compute_unit_read(struct conf *conf, struct site_config *config)
 {
     struct compute_units *units = &config->units;
@@ -211,6 +237,7 @@ void compute_unit_read(struct conf *conf, struct site_config *config)
         sort_hosts(&reader, (int)i);
     }
     units->of_type = reader.of_type;
+    check_queues(conf, units);
 }
 
 int compute_unit_of(const struct compute_units *units, int type, const char *host)

@@ -149,7 +149,7 @@ struct resreq_rules resreq_config_rules(const struct site_config *config,
                      .is_lenient = config->is_resreq_lenient,
                      .has_local = true,
                      .counts_slots = config->is_sched_by_slot},
-        .reading = RESREQ_READ_SUPPORTED,
+        .reading = RESREQ_READ_ALL,
     };
 }
 

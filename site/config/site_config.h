@@ -81,6 +81,9 @@ struct compute_units {
     struct resreq_unit_types types;          /* COMPUTE_UNIT_TYPES, the finest first */
     const struct compute_unit_type *of_type; /* by type */
 };
+/* The type that jobs of the queue may have exclusively; -1: none, or it is unknown. */
+int compute_units_exclusive_type(const struct compute_units *units,
+                                 const struct queue_config *queue);
 /* The unit of that type that has the host; -1: none has. */
 int compute_unit_of(const struct compute_units *units, int type, const char *host);
 

@@ -13,8 +13,14 @@ struct reported_host {
     bool is_exclusive;
 };
 
+/* Of a host in a compute unit that an own job has exclusively. */
+enum kept { KEPT_NOT, KEPT_BY_SUSPENDED, KEPT_BY_RUNNING };
+
 struct capacity {
     struct capacity_parts parts;
+    struct arena scratch;
+    enum kept *kept;                /* by host */
+    int n_kept;                     /* 0: of none */
     struct reported_host *reported; /* by host */
     int n_reported;
 };
@@ -23,20 +29,26 @@ struct capacity *capacity_new(const struct capacity_parts *parts)
 {
     struct capacity *capacity = mem_alloc(1, sizeof(*capacity));
     capacity->parts = *parts;
+    arena_init(&capacity->scratch);
     return capacity;
 }
 
 void capacity_free(struct capacity *capacity)
 {
     if (capacity != NULL) {
+        arena_release(&capacity->scratch);
+        free(capacity->kept);
         free(capacity->reported);
         free(capacity);
     }
 }
 
-void capacity_reload(struct capacity *capacity, const struct site_config *config)
+void capacity_reload(struct capacity *capacity, const struct site_config *config,
+                     const struct resreq_cache *resreq_cache)
 {
     capacity->parts.config = config;
+    capacity->parts.resreq_cache = resreq_cache;
+    capacity->n_kept = 0; /* indexes of hosts have changed */
 }
 
 /* A suspended exclusive job holds its hosts unless PREEMPT_JOBTYPE allows otherwise. */
@@ -46,9 +58,70 @@ static bool is_held_by_suspended(const struct capacity_parts *parts, int host)
            run_table_has_suspended_exclusive(runs_table(parts->runs), host);
 }
 
+/* ---------------------------------------------------------------- compute units */
+
+static enum kept kept_of(const struct capacity *capacity, int host)
+{
+    return host < capacity->n_kept ? capacity->kept[host] : KEPT_NOT;
+}
+
+/* Marks the units of that type that have a host of the job. */
+static void keep_units(struct capacity *capacity, const struct job *job, int type,
+                       bool *is_marked)
+{
+    const struct compute_units *units = &capacity->parts.config->units;
+    const struct compute_unit_type *of_type = &units->of_type[type];
+    enum kept kept = job->state == JOB_RUN ? KEPT_BY_RUNNING : KEPT_BY_SUSPENDED;
+    for (int i = 0; i < job->n_hosts; i++) {
+        int unit = compute_unit_of(units, type, job->hosts[i].host);
+        if (unit >= 0) {
+            is_marked[unit] = true;
+        }
+    }
+    for (int i = 0; i < of_type->n_hosts; i++) {
+        int host = host_table_find(capacity->parts.hosts, of_type->hosts[i].name);
+        if (is_marked[of_type->hosts[i].unit] && host >= 0 &&
+            capacity->kept[host] < kept) {
+            capacity->kept[host] = kept;
+        }
+    }
+}
+
+static void find_kept(struct capacity *capacity)
+{
+    const struct capacity_parts *parts = &capacity->parts;
+    const struct compute_units *units = &parts->config->units;
+    int n_hosts = host_table_count(parts->hosts);
+    capacity->n_kept = 0;
+    for (int i = 0; units->types.n_names > 0 && i < job_table_count_open(parts->jobs);
+         i++) {
+        const struct job *job = job_table_open_at_const(parts->jobs, i);
+        if (job->lease[0] != '\0' || job->n_hosts == 0 || job->queue < 0) {
+            continue;
+        }
+        arena_clear(&capacity->scratch);
+        int type = resreq_cache_exclusive_units(parts->resreq_cache, &capacity->scratch,
+                                                job->queue, job->spec);
+        if (type < 0) {
+            continue;
+        }
+        if (capacity->n_kept == 0) {
+            free(capacity->kept);
+            capacity->kept = mem_alloc((size_t)n_hosts, sizeof(*capacity->kept));
+            capacity->n_kept = n_hosts;
+        }
+        keep_units(capacity, job, type,
+                   arena_alloc(&capacity->scratch, (size_t)units->of_type[type].n_units,
+                               sizeof(bool)));
+    }
+}
+
+/* ---------------------------------------------------------------- own hosts */
+
 bool capacity_is_used_exclusively(const struct capacity *capacity, int host)
 {
-    return run_table_is_used_exclusively(runs_table(capacity->parts.runs), host) ||
+    return kept_of(capacity, host) != KEPT_NOT ||
+           run_table_is_used_exclusively(runs_table(capacity->parts.runs), host) ||
            is_held_by_suspended(&capacity->parts, host);
 }
 
@@ -70,6 +143,7 @@ void capacity_sync_provider(struct capacity *capacity)
     const struct capacity_parts *parts = &capacity->parts;
     const struct run_table *runs = runs_table(parts->runs);
     int n_hosts = host_table_count(parts->hosts);
+    find_kept(capacity);
     if (capacity->n_reported < n_hosts) {
         capacity->reported =
             mem_grow(capacity->reported, (size_t)n_hosts, sizeof(*capacity->reported));
@@ -126,7 +200,10 @@ static void set_own(const struct capacity *capacity, int index, int64_t local_ms
                     !parts->config->is_slurm &&
                     !host_admin_is_closed(parts->host_admin, host->name) &&
                     !host_table_is_window_closed(parts->hosts, index, local_ms);
-    host->is_used_exclusively = run_table_is_used_exclusively(runs, index);
+    enum kept kept = kept_of(capacity, index);
+    host->is_in_kept_unit = kept != KEPT_NOT;
+    host->is_used_exclusively =
+        kept == KEPT_BY_RUNNING || run_table_is_used_exclusively(runs, index);
     run_table_suspended_slots(runs, index, &own_yielded, &consumers_yielded);
     bool is_lent = provider_host_lent(ledger_host) > 0;
     host->is_idle = host->used + consumers == 0 && !is_lent;
@@ -136,7 +213,7 @@ static void set_own(const struct capacity *capacity, int index, int64_t local_ms
                                provider_host_lent_for_good(ledger_host) + 1;
     }
     host->n_suspended = own_yielded;
-    host->is_held = is_held_by_suspended(parts, index);
+    host->is_held = kept == KEPT_BY_SUSPENDED || is_held_by_suspended(parts, index);
     host->has_foreign_jobs = consumers + consumers_yielded > 0;
     host->is_shared = host->has_foreign_jobs ||
                       (own_yielded > 0 && !parts->config->preempt.has_exclusive);

@@ -11,7 +11,9 @@
 #include "provider/provider.h"
 #include "sched/place/place.h"
 #include "site/config/site_config.h"
+#include "site/job/job.h"
 #include "site/ledger/site_ledger.h"
+#include "site/pass/resreq_cache.h"
 #include "site/run/host_admin.h"
 #include "site/run/host_table.h"
 #include "site/run/runs.h"
@@ -24,17 +26,21 @@ struct capacity_parts {
     const struct consumer *consumer;
     const struct accept_times *accept_times;
     const struct host_admin *host_admin;
+    const struct job_table *jobs;
+    const struct resreq_cache *resreq_cache;
 };
 
 struct capacity;
 struct capacity *capacity_new(const struct capacity_parts *parts);
 void capacity_free(struct capacity *capacity);
-void capacity_reload(struct capacity *capacity, const struct site_config *config);
+void capacity_reload(struct capacity *capacity, const struct site_config *config,
+                     const struct resreq_cache *resreq_cache);
 
-/* An exclusive job of this site or of a consumer uses the host: no other job starts
- * there. */
+/* An exclusive job of this site or of a consumer uses the host, or a job of this site
+ * has one of its compute units exclusively: no other job starts there. */
 bool capacity_is_used_exclusively(const struct capacity *capacity, int host);
-/* Reports to the provider the slots that own jobs use on each host. */
+/* Finds the compute units that jobs have exclusively, and reports to the provider the
+ * slots that own jobs use on each host. */
 void capacity_sync_provider(struct capacity *capacity);
 
 /* An own host in the provider's ledger. A new configuration may be looked at before the

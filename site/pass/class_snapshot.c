@@ -92,7 +92,6 @@ static void read_first(struct cached_class *cached, struct place_class *class,
         .account = first->fairshare.account,
         .n_slots = spec->n_slots,
         .max_slots = first->terms->max_slots,
-        .is_exclusive = spec->is_exclusive,
         .scope = job_reads_file(spec)                    ? HOST_SCOPE_OWN
                  : spec->interaction != INTERACTION_NONE ? HOST_SCOPE_INTERACTIVE
                                                          : HOST_SCOPE_ANY,
@@ -177,6 +176,9 @@ const struct place_class *class_snapshot_update(struct class_snapshot *snapshot,
         } else {
             read_queue_terms(cached, class, queues, terms);
         }
+        class->is_exclusive = cached->first->spec->is_exclusive ||
+                              (class->filter != NULL &&
+                               place_span_exclusive_units(class->filter->span) != NULL);
         class->rusages =
             limit_supply_requests(terms->rusages, class->rusages, class->n_rusages,
                                   cached->first->limit_owner);

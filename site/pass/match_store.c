@@ -169,6 +169,9 @@ static const struct place_span *copy_span(struct stored_filter *into,
     if (from->units != NULL) {
         struct place_span_units *units = copy(into, from->units, sizeof(*units));
         units->unit_of = copy(into, units->unit_of, n_bytes);
+        if (units->next_in_unit != NULL) {
+            units->next_in_unit = copy(into, units->next_in_unit, n_bytes);
+        }
         span->units = units;
     }
     return span;

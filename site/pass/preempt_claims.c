@@ -555,6 +555,10 @@ static const struct preempt_job *list_preemptable(struct preempt_claims *claims,
         if (is_preemptable(job)) {
             int hint = last_host_of(claims, job->attempt, &next);
             jobs[n] = show_job(&claims->parts, rusage_pass, arena, snapshot, job, hint);
+            int place = jobs[n].pieces[0].host;
+            if (place >= 0 && snapshot->hosts[place].is_in_kept_unit) {
+                continue;
+            }
             claims->last_hosts[n] =
                 (struct last_host){job->attempt, jobs[n].pieces[0].host};
             n++;

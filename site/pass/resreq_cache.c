@@ -116,6 +116,20 @@ static int check_affinity(const struct resreq *resreq, bool may_exclude, int n_s
     return 0;
 }
 
+/* The queue lets its jobs have units of that type exclusively, or of a coarser one. */
+static int check_exclusive_units(const struct resreq_cache *cache, int queue,
+                                 const struct resreq_cu *cu, struct resreq_error *fault)
+{
+    const struct compute_units *units = &cache->config->units;
+    int type = compute_units_exclusive_type(units, &cache->config->queues[queue]);
+    if (!cu->is_exclusive || type >= cu->type) {
+        return 0;
+    }
+    return resreq_error_set(fault, RESREQ_CU, cu->place, RESREQ_BAD_VALUE,
+                            "excl needs a queue with EXCLUSIVE = CU[%s]",
+                            units->types.names[cu->type]);
+}
+
 int resreq_cache_check(const struct resreq_cache *cache, int queue,
                        const struct job_spec *spec, int max_slots,
                        struct resreq_notes *notes, struct resreq_error *fault)
@@ -133,6 +147,9 @@ int resreq_cache_check(const struct resreq_cache *cache, int queue,
         code = check_affinity(&resreq, cache->config->queues[queue].is_exclusive, most,
                               spec->n_res_reqs > 0 ? spec->res_reqs[0] : "", fault);
     }
+    if (code == 0) {
+        code = check_exclusive_units(cache, queue, &resreq.span.cu, fault);
+    }
     if (code != 0 || range == NULL) {
         return code;
     }
@@ -149,7 +166,30 @@ bool resreq_cache_forbids_resize(const struct resreq_cache *cache, struct arena 
     struct resreq resreq;
     return compile(cache, arena, queue, spec, &resreq, &notes, &fault) == 0 &&
            (resreq.next != NULL || resreq.is_compound || resreq.affinity.is_given ||
-            resreq.rusages.n_alternatives > 1);
+            resreq.rusages.n_alternatives > 1 || resreq.span.cu.is_exclusive);
+}
+
+static bool names_excl(const char *text)
+{
+    return text != NULL && strstr(text, "excl") != NULL;
+}
+
+int resreq_cache_exclusive_units(const struct resreq_cache *cache, struct arena *arena,
+                                 int queue, const struct job_spec *spec)
+{
+    struct resreq_notes notes = {.arena = arena};
+    struct resreq_error fault;
+    struct resreq resreq;
+    const struct application *app = application_of(cache, spec);
+    bool is_named = names_excl(cache->config->queues[queue].res_req) ||
+                    (app != NULL && names_excl(app->res_req));
+    for (int i = 0; i < spec->n_res_reqs && !is_named; i++) {
+        is_named = names_excl(spec->res_reqs[i]);
+    }
+    bool is_exclusive =
+        is_named && compile(cache, arena, queue, spec, &resreq, &notes, &fault) == 0 &&
+        resreq.span.cu.is_exclusive;
+    return is_exclusive ? resreq.span.cu.type : -1;
 }
 
 static bool names_status(const char *text)

@@ -43,14 +43,20 @@ void resreq_cache_free(struct resreq_cache *cache);
  * queue, which does not apply to jobs that are already there, and its slots (up to
  * max_slots; 0: the spec's) against a compound requirement. A job with affinity has no
  * more than AFFINITY_TASKS_MAX slots, and is exclusive to other jobs (alljobs) only in
- * a queue with EXCLUSIVE. Notes and fault point into them. */
+ * a queue with EXCLUSIVE, as cu[excl] is in one with EXCLUSIVE = CU. Notes and fault
+ * point into them. */
 int resreq_cache_check(const struct resreq_cache *cache, int queue,
                        const struct job_spec *spec, int max_slots,
                        struct resreq_notes *notes,
                        struct resreq_error *fault) MUST_CHECK;
-/* True if the requirement or its rusage has alternatives (||), or affinity. The strings
- * have been checked. */
+/* True if the requirement or its rusage has alternatives (||), affinity or cu[excl].
+ * The strings have been checked. */
 bool resreq_cache_forbids_resize(const struct resreq_cache *cache, struct arena *arena,
+                                 int queue, const struct job_spec *spec);
+
+/* The type of the compute units that such a job has exclusively; -1: none. Most jobs
+ * are told by a glance at their strings; the others are compiled in the arena. */
+int resreq_cache_exclusive_units(const struct resreq_cache *cache, struct arena *arena,
                                  int queue, const struct job_spec *spec);
 
 /* The class of jobs of that queue with such strings; valid until the classes are

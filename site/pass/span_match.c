@@ -91,6 +91,32 @@ static void split(const struct span_match_hosts *hosts, int id, int *groups,
 
 /* ---------------------------------------------------------------- units */
 
+/* Links the hosts of each unit to rings. */
+static const int *link_units(struct arena *arena, const int *unit_of, int n_hosts,
+                             int n_units)
+{
+    int *next = arena_alloc(arena, (size_t)n_hosts, sizeof(*next));
+    int *first = mem_alloc((size_t)n_units + 1, sizeof(*first)); /* + 1; 0: none */
+    int *last = mem_alloc((size_t)n_units + 1, sizeof(*last));
+    for (int i = 0; i < n_hosts; i++) {
+        int unit = unit_of[i];
+        if (unit < 0) {
+            next[i] = -1;
+            continue;
+        }
+        if (first[unit] == 0) {
+            first[unit] = i + 1;
+        } else {
+            next[last[unit]] = i;
+        }
+        next[i] = first[unit] - 1;
+        last[unit] = i;
+    }
+    free(first);
+    free(last);
+    return next;
+}
+
 static const struct place_span_units *find_units(struct arena *arena,
                                                  const struct resreq_cu *request,
                                                  const struct span_match_hosts *hosts)
@@ -117,6 +143,10 @@ static const struct place_span_units *find_units(struct arena *arena,
         .usable_slots = request->usable_slots,
         .is_even = request->is_balanced,
     };
+    if (request->is_exclusive) {
+        units->next_in_unit =
+            link_units(arena, unit_of, hosts->n_hosts, units->n_units);
+    }
     return units;
 }
 

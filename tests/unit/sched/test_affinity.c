@@ -22,7 +22,7 @@ static struct affinity_request read_request(const char *string)
 {
     struct resources *resources = resources_new();
     struct resreq_rules rules = {.language = {.resources = resources},
-                                 .reading = RESREQ_READ_SUPPORTED};
+                                 .reading = RESREQ_READ_ALL};
     const struct resreq_strings from = {.strings = &string, .n_strings = 1};
     struct resreq_notes notes = {.arena = &arena};
     struct resreq_error error;
@@ -211,7 +211,7 @@ static void test_levels(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct resources *resources = resources_new();
         struct resreq_rules rules = {.language = {.resources = resources},
-                                     .reading = RESREQ_READ_SUPPORTED};
+                                     .reading = RESREQ_READ_ALL};
         struct resreq_notes notes = {.arena = &arena};
         struct resreq_error error;
         struct resreq resreq;

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "sched/place/place_span.h"
+#include "sched/place/place_state.h"
 
 /* Units: A has a0 and a1, B has b0 and b1, C has c0; x is in none. */
 enum { A0, A1, B0, B1, C0, X, HOSTS };
@@ -363,10 +364,41 @@ static void test_units(void **state)
     }
 }
 
+/* What is on any host of a unit counts, and nothing on others; a unit is closed as a
+ * whole. */
+static void test_exclusive(void **state)
+{
+    static const int next[HOSTS] = {A1, A0, B1, B0, C0, -1};
+    static const struct place_span_units units = {
+        .unit_of = unit_of, .next_in_unit = next, .n_units = 3};
+    (void)state;
+    enum { NOTHING, USED, CLOSED, HELD, SHARED, SUSPENDED, KINDS };
+    for (int kind = NOTHING; kind < KINDS; kind++) {
+        struct place_host hosts[HOSTS] = {0};
+        int used[HOSTS] = {[X] = 1, [B0] = kind == USED};
+        bool is_closed[HOSTS] = {[B0] = kind == CLOSED};
+        hosts[B0].is_held = kind == HELD;
+        hosts[B0].is_shared = kind == SHARED;
+        hosts[B0].n_suspended = kind == SUSPENDED;
+        const struct place_snapshot snapshot = {.hosts = hosts, .n_hosts = HOSTS};
+        struct place_state at = {
+            .snapshot = &snapshot, .used = used, .is_used_exclusively = is_closed};
+        assert_true(place_state_unit_is_empty(&at, &units, A0));
+        assert_true(place_state_unit_is_empty(&at, &units, C0));
+        assert_int_equal(place_state_unit_is_empty(&at, &units, B0), kind == NOTHING);
+        assert_int_equal(place_state_unit_is_empty(&at, &units, B1), kind == NOTHING);
+        assert_false(place_state_unit_is_empty(&at, &units, X)); /* in no unit */
+        place_state_close_unit(&at, &units, A1);
+        assert_true(is_closed[A0] && is_closed[A1]);
+        assert_false(is_closed[B1] || is_closed[C0] || is_closed[X]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_units),
+        cmocka_unit_test(test_exclusive),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,9 +86,7 @@ static bool run_check(char *const *columns, const char *at, void *context)
                      .is_open = has_word(mode, "open"),
                      .is_lenient = strstr(mode, "lenient") != NULL,
                      .has_local = true},
-        .reading = has_word(mode, "act")         ? RESREQ_READ_SUPPORTED
-                   : strstr(mode, "all") != NULL ? RESREQ_READ_ALL
-                                                 : RESREQ_READ_SELECT,
+        .reading = strstr(mode, "all") != NULL ? RESREQ_READ_ALL : RESREQ_READ_SELECT,
     };
     struct resreq_strings from = {.strings = strings};
     from.n_strings = resreq_rows_strings(columns[2], strings);

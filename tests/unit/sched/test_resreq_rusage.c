@@ -42,7 +42,7 @@ static const char *merge(const char *queue, const char *app, const char *const *
 {
     const struct resreq_rules rules = {
         .language = {.resources = resources, .has_local = true},
-        .reading = RESREQ_READ_SUPPORTED};
+        .reading = RESREQ_READ_ALL};
     struct resreq_strings from = {
         .queue = queue, .application = app, .strings = strings};
     struct resreq_notes notes = {.arena = &arena};
@@ -310,7 +310,7 @@ static void test_ranges(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         const struct resreq_rules rules = {
             .language = {.resources = resources, .has_local = true},
-            .reading = RESREQ_READ_SUPPORTED};
+            .reading = RESREQ_READ_ALL};
         const struct resreq_strings from = {.queue = rows[i].queue,
                                             .resrsv_limit = rows[i].range,
                                             .strings = &rows[i].job,

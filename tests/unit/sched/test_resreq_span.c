@@ -86,7 +86,7 @@ static const char *merge(const char *queue, const char *app, const char *job)
     const struct resreq_rules rules = {.language = {.resources = resources,
                                                     .unit_types = {unit_types, 2, 1},
                                                     .has_local = true},
-                                       .reading = RESREQ_READ_SUPPORTED};
+                                       .reading = RESREQ_READ_ALL};
     const struct resreq_strings from = {
         .queue = queue, .application = app, .strings = &job, .n_strings = job != NULL};
     struct resreq_notes notes = {.arena = &arena};
@@ -193,7 +193,7 @@ static void slots_are_checked(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         const struct resreq_rules rules = {
             .language = {.resources = resources, .has_local = true},
-            .reading = RESREQ_READ_SUPPORTED};
+            .reading = RESREQ_READ_ALL};
         const struct resreq_strings from = {.strings = &rows[i].job, .n_strings = 1};
         struct resreq_notes notes = {.arena = &arena};
         struct resreq_error fault;

@@ -106,6 +106,43 @@ static void test_a_borrowed_host_that_is_used_exclusively(void **state)
     site_stage_release(&stage);
 }
 
+/* cu[excl] needs a queue that allows it for units of the type, or of a coarser one. */
+static void test_exclusive_units(void **state)
+{
+    static const struct {
+        const char *queue, *res_req;
+        bool is_taken;
+    } rows[] = {{"no", "cu[excl]", false},
+                {"hosts", "cu[excl]", false},
+                {"hosts", "cu[balance]", true},
+                {"encl", "cu[excl]", true},
+                {"encl", "cu[excl:type=rack]", false},
+                {"rack", "cu[excl]", true},
+                {"rack", "cu[excl:type=rack]", true}};
+    struct site_stage stage;
+    (void)state;
+    site_stage_init_text(&stage,
+                         "Begin Site\nNAME = north\nSPOOL = /s\nEnd Site\n"
+                         "Begin Parameters\nCOMPUTE_UNIT_TYPES = encl rack\n"
+                         "End Parameters\n"
+                         "Begin Host\nHOST_NAME MXJ\nn1 2\nEnd Host\n"
+                         "Begin ComputeUnit\nNAME MEMBER TYPE\ne1 (n1) encl\n"
+                         "r1 (e1) rack\nEnd ComputeUnit\n"
+                         "Begin Queue\nQUEUE_NAME = no\nEnd Queue\n"
+                         "Begin Queue\nQUEUE_NAME = hosts\nEXCLUSIVE = Y\nEnd Queue\n"
+                         "Begin Queue\nQUEUE_NAME = encl\nEXCLUSIVE = CU\nEnd Queue\n"
+                         "Begin Queue\nQUEUE_NAME = rack\nEXCLUSIVE = CU[rack]\n"
+                         "End Queue\n");
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct job_spec spec = site_stage_spec(rows[i].queue, "work");
+        spec.res_reqs = &rows[i].res_req;
+        spec.n_res_reqs = 1;
+        assert_int_equal(site_stage_submit_spec(&stage, "ana", &spec) != 0,
+                         rows[i].is_taken);
+    }
+    site_stage_release(&stage);
+}
+
 static void test_exports(void **state)
 {
     struct site_stage stage;
@@ -528,6 +565,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hosts_and_queues),
         cmocka_unit_test(test_a_borrowed_host_that_is_used_exclusively),
+        cmocka_unit_test(test_exclusive_units),
         cmocka_unit_test(test_exports),
         cmocka_unit_test(test_exported_hosts),
         cmocka_unit_test(test_pages),

@@ -324,6 +324,21 @@ static void test_units(void **state)
     assert_int_equal(compute_unit_of(units, 0, "n2"), 0);
     assert_int_equal(compute_unit_of(units, 1, "n2"), 0);
     assert_int_equal(compute_unit_of(units, 1, "n3"), -1);
+    static const struct {
+        const char *value;
+        bool is_exclusive;
+        int type;
+    } rows[] = {{"N", false, -1},      {"y", true, -1},         {"CU", true, 1},
+                {"cu[]", true, 1},     {"CU[encl]", true, 0},   {"CU[rack]", true, 1},
+                {"CU[row]", true, -1}, {"CU[encl]x", false, -1}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct queue_config queue;
+        struct err err;
+        int code = queue_exclusive_read(&world.arena, rows[i].value, &queue, &err);
+        assert_int_equal(code != 0, i == 7);
+        assert_int_equal(queue.is_exclusive, rows[i].is_exclusive);
+        assert_int_equal(compute_units_exclusive_type(units, &queue), rows[i].type);
+    }
     arena_release(&world.arena);
 }
 
@@ -404,6 +419,18 @@ static void test_complaints(void **state)
         {UNITS("encl", "e1 (n1) encl\n") "Begin Queue\nQUEUE_NAME = mpi\n"
                                          "RES_REQ = cu[type=rack]\nEnd Queue\n",
          22, "there is no compute unit type of this name", "a queue's"},
+        {UNITS("encl", "e1 (n1) encl\n") "Begin Queue\nQUEUE_NAME = mpi\n"
+                                         "EXCLUSIVE = CU[rack]\nEnd Queue\n",
+         22, "\"CU[rack]\" names no type of COMPUTE_UNIT_TYPES", "of known units"},
+        {UNITS("encl", "e1 (n1) encl\n") "Begin Queue\nQUEUE_NAME = mpi\n"
+                                         "EXCLUSIVE = CU[encl\nEnd Queue\n",
+         22, "expected Y, N, CU or CU[type of compute units]", "not closed"},
+        {UNITS("encl", "e1 (n1) encl\n") "Begin Queue\nQUEUE_NAME = mpi\n"
+                                         "EXCLUSIVE = CUencl\nEnd Queue\n",
+         22, "expected Y, N, CU or CU[type of compute units]", "no brackets"},
+        {SITE HOSTS QUEUE "Begin Queue\nQUEUE_NAME = mpi\n"
+                          "EXCLUSIVE = CU\nEnd Queue\n",
+         15, "\"CU\" names no type of COMPUTE_UNIT_TYPES", "no types, no default"},
         {SITE HOSTS QUEUE "Begin Queue\nQUEUE_NAME = mpi\n"
                           "RES_REQ = cu[balance]\nEnd Queue\n",
          15, "the site has no compute units", "and there are none"},

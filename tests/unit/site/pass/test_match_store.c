@@ -38,7 +38,10 @@ static void test_shared(void **state)
     static const struct place_reserved swp = {others, "swp", 5000, 1000};
     static const struct place_reserved hosts = {some, "mem", 5000, 1000};
     static const int ranks[N_HOSTS] = {2, 1};
-    static const struct place_span span = {.kind = PLACE_SPAN_HOST};
+    static const int unit_of[N_HOSTS] = {0, 0}, ring[N_HOSTS] = {1, 0};
+    static const struct place_span_units units = {
+        .unit_of = unit_of, .next_in_unit = ring, .n_units = 1};
+    static const struct place_span span = {.kind = PLACE_SPAN_HOST, .units = &units};
     static const struct place_filter filters[] = {
         {.matches = some},
         {.matches = others},
@@ -65,6 +68,9 @@ static void test_shared(void **state)
     }
     assert_memory_equal(first[N - 2]->ranks, ranks, sizeof(ranks));
     assert_int_equal(first[N - 1]->span->kind, PLACE_SPAN_HOST);
+    const struct place_span_units *stored = first[N - 1]->span->units;
+    assert_ptr_not_equal(stored->next_in_unit, ring);
+    assert_memory_equal(stored->next_in_unit, ring, sizeof(ring));
     assert_int_equal(first[2]->reserved->reserved_milli, 1000);
     for (int i = 0; i < N_SHARED; i++) {
         bool is_first = i < 2; /* of its hosts */

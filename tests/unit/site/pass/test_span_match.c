@@ -150,11 +150,17 @@ static void test_units(void **state)
     assert_int_equal(made->pref, PLACE_SPAN_MINAVAIL);
     assert_int_equal(made->max_units, 2);
     assert_true(made->is_even);
+    assert_null(made->next_in_unit);
     request.cu.type = 1;
+    request.cu.is_exclusive = true;
     made = make(&world, &request, all)->units;
     assert_int_equal(made->n_units, 1);
     assert_int_equal(made->unit_of[2], 0);
     assert_int_equal(made->unit_of[3], -1);
+    assert_int_equal(made->next_in_unit[0], 1);
+    assert_int_equal(made->next_in_unit[1], 2);
+    assert_int_equal(made->next_in_unit[2], 0);
+    assert_int_equal(made->next_in_unit[3], -1);
     tear_down(&world);
 }
 
