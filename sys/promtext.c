@@ -32,8 +32,7 @@ static void print_escaped(FILE *to, const char *value)
     }
 }
 
-/* Escapes, since names of other systems may need it. */
-/* name="value", escaped. */
+/* name="value". The value is escaped, since names of other systems may need it. */
 static void put_label(FILE *to, const char *name, const char *value)
 {
     fputs(name, to);
