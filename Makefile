@@ -91,7 +91,8 @@ SHELL_SRCS := $(TOOLKIT_SRCS) $(BROKER_SRCS) $(SITE_SRCS) $(RUN_SRCS) $(GUARD_SR
 
 UNIT_SRCS := $(sort $(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c tests/prop/prop_*.c))
 SLOW_SRCS := $(sort $(wildcard tests/sim/sim_*.c tests/io/test_*.c))
-E2E := $(sort $(wildcard tests/e2e/test_*.py tests/packages/test_*.py tests/slurm/test_*.py))
+# The longest first: nothing runs beside the last of a sorted list.
+E2E := $(foreach room,slurm packages e2e,$(sort $(wildcard tests/$(room)/test_*.py)))
 # Each has a corpus, which replay.c runs it over; a fuzzer brings a main() of its own.
 FUZZ_SRCS := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_MAIN := $(wildcard tests/fuzz/replay.c)

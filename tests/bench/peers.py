@@ -166,7 +166,8 @@ def postgres_changes():
 
 def slurm_jobs():
     host = socket.gethostname()
-    found = run_inside(__file__, "jobs", seconds=900, settings="\n".join((
+    defaults = {"SCHEDULER": "sched_interval=60"}
+    found = run_inside(__file__, "jobs", seconds=900, environment=defaults, settings="\n".join((
         "NodeName=n3 NodeAddr=10.99.0.1 NodeHostname=%s Port=17003 CPUs=64 RealMemory=4000" % host,
         "PartitionName=bench Nodes=n3 State=UP")))
     for line in found.splitlines():

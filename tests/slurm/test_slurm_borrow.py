@@ -12,7 +12,9 @@ from federation import BIN, BROKER, NORTH, SOUTH, Federation, expect, expect_equ
 
 PARTITION = "borrowed"
 ACCOUNT = "games"  # of the guests, at north
-SETTINGS = """MaxNodeCount=16
+# A requeued job waits as long as a credential of Slurm is valid, by default two minutes.
+SETTINGS = """AuthInfo=cred_expire=20
+MaxNodeCount=16
 NodeSet=guests Feature=sublet
 PartitionName=%s Nodes=guests State=UP""" % PARTITION
 POOL = """
@@ -172,7 +174,6 @@ def lose(f, service, end):
     expect(state(first) == "PD", "the job waits: %s" % state(first))
     f.wait_for("processes end", lambda: service.processes() == {})
     before = beats(f, end.__name__)
-    # Slurm lets a requeued job wait for two minutes.
     wait_for(f, "it runs again", lambda: state(first) == "R")
     wait_for(f, "its marks", lambda: len(beats(f, end.__name__)) > len(before))
     run("scancel", first)

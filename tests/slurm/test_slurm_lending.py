@@ -75,8 +75,10 @@ def wait(what, condition, limit=LIMIT):
 
 
 def wait_nodes():
-    wait("the nodes", lambda: run("sinfo", "-h", "-N", "-o", "%N %T", code=None).stdout.split("\n")
-         .count("n2 idle") == 1)
+    """Both nodes are idle: a node that has not registered yet is not lent, so its lease
+    would begin with the other one."""
+    wait("the nodes", lambda: {"n1 idle", "n2 idle"} <= set(
+        run("sinfo", "-h", "-N", "-o", "%N %T", code=None).stdout.splitlines()))
 
 
 def reservations():
