@@ -111,8 +111,8 @@ static int ask(const char *path, char **words)
         connect(fd, (const struct sockaddr *)&address, sizeof(address)) != 0) {
         return fail(path);
     }
-    /* The service may have refused the account before the request came, and has closed the
-     * connection then: its answer is still there to be read. */
+    /* The service may have refused the account before the request came, and has closed
+     * the connection then: its answer is still there to be read. */
     if (send(fd, line, (size_t)length, MSG_NOSIGNAL) != length && errno != EPIPE) {
         return fail(path);
     }
