@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "broker/io/http_admin.h"
+#include "broker/io/metrics_text.h"
 #include "broker/view/broker_view.h"
 #include "sys/daemon.h"
 #include "sys/json.h"
@@ -269,16 +270,30 @@ static int put_health(struct work *work)
     return 0;
 }
 
+/* A standby has few lines. A leader's are printed by the thread: until then, there is
+ * no answer. */
 static int put_metrics(struct work *work)
 {
-    work->answer->status = 200;
-    work->answer->type = promtext_type;
-    work->answer->text =
-        is_standby(work->source)
-            ? metrics_render_standby(work->source->store, &work->answer->length)
-            : metrics_render(hub_metrics(work->source->hub), work->source->broker,
-                             work->source->store, work->source->state, daemon_now_ms(),
-                             &work->answer->length);
+    const struct http_page_source *source = work->source;
+    struct http_answer *answer = work->answer;
+    uint64_t *ticket = work->request->ticket;
+    answer->status = 200;
+    answer->type = promtext_type;
+    if (is_standby(source)) {
+        struct metrics_snapshot *snapshot = metrics_snapshot_new_standby(source->store);
+        answer->text = metrics_text_print(snapshot, &answer->length);
+        metrics_snapshot_free(snapshot);
+        return 0;
+    }
+    enum metrics_answer state = metrics_thread_take(source->metrics, *ticket, answer);
+    answer->is_later = state != METRICS_DONE;
+    if (state == METRICS_NONE) {
+        *ticket = metrics_thread_begin(
+            source->metrics,
+            metrics_snapshot_new(hub_metrics(source->hub), source->broker,
+                                 source->store, source->state, daemon_now_ms()),
+            work->request->takes_gzip);
+    }
     return 0;
 }
 

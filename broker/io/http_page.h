@@ -17,6 +17,7 @@
 #include "broker/io/http_access.h"
 #include "broker/io/http_feed.h"
 #include "broker/io/hub.h"
+#include "broker/io/metrics_thread.h"
 #include "broker/io/store/store.h"
 #include "sys/http/http.h"
 
@@ -26,6 +27,7 @@ struct http_page_source {
     struct hub *hub;   /* NULL: this broker is a standby */
     const char *state; /* path of the store */
     struct http_feed *feed;
+    struct metrics_thread *metrics; /* NULL: of a standby */
     const char *leader; /* of a standby: the leader's endpoint; "": not known */
     struct http_access *const *access; /* the current one */
     int64_t started_ms, sample_interval_ms;

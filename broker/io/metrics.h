@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* metrics.h: the broker's counters, and all of its metrics as Prometheus reads them.
+/* metrics.h: the broker's counters (metrics_text.h prints them).
  *
  * A hand-over's time runs from the batch that decided it until the new contract was
  * handed to the sockets of both sides. A hand-over from before the broker's start is
@@ -12,8 +12,6 @@
 
 #include <stdint.h>
 
-#include "broker/broker.h"
-#include "broker/io/store/store.h"
 #include "model/effect.h"
 #include "sys/histogram.h"
 
@@ -29,13 +27,17 @@ enum { METRICS_REASONS = 13 }; /* index: -code of enum err_code */
 struct wire_server;
 struct metrics_start; /* a hand-over under way */
 
-struct metrics {
-    const struct histogram *commits;  /* the shell's */
-    const struct wire_server *server; /* what members use */
+struct metrics_counts {
     struct histogram handover;
     uint64_t rebalances[METRICS_RESULTS];
     uint64_t refused[METRICS_REASONS];
     uint64_t recalls_begun, recalls_done;
+};
+
+struct metrics {
+    const struct histogram *commits;  /* the shell's */
+    const struct wire_server *server; /* what members use */
+    struct metrics_counts counts;
     struct metrics_start *starts;
 };
 
@@ -46,14 +48,5 @@ void metrics_count_refused(struct metrics *metrics, int code);
 /* Counts the effects of a batch that began and ended at these times. */
 void metrics_count_batch(struct metrics *metrics, const struct effects *effects,
                          int64_t begin_ns, int64_t end_ns);
-
-/* The text, which the caller frees. Zeros are shown. `state` is the store's path, or
- * its URL. */
-char *metrics_render(const struct metrics *metrics, const struct broker *broker,
-                     struct store *store, const char *state, int64_t now_ms,
-                     size_t *length);
-/* Of a standby: its role and version. What all brokers of a store have in common is
- * told by the one that leads. */
-char *metrics_render_standby(struct store *store, size_t *length);
 
 #endif

@@ -13,6 +13,7 @@ struct web {
     struct http_page_source source;
     struct http_access *access;
     struct http_feed *feed;
+    struct metrics_thread *metrics;
     struct http *http;
 };
 
@@ -32,6 +33,7 @@ static int open_port(zloop_t *loop, const struct broker_setup *setup, struct web
         http_new(loop, setup->http_host, setup->http_port, &handler, &web->http, err);
     if (rc == 0 && web->source.hub != NULL) {
         http_feed_serve(web->feed, web->http);
+        metrics_thread_serve(web->metrics, web->http);
         usage_gather_serve(hub_usage(web->source.hub), web->http);
         overviews_serve(hub_overviews(web->source.hub), web->http);
     }
@@ -48,12 +50,14 @@ int web_new(zloop_t *loop, const struct broker_setup *setup, struct broker *brok
         return rc;
     }
     made->feed = hub != NULL ? http_feed_new(loop, broker, store) : NULL;
+    made->metrics = hub != NULL ? metrics_thread_new(loop) : NULL;
     made->source = (struct http_page_source){
         .broker = broker,
         .store = store,
         .hub = hub,
         .state = setup->state,
         .feed = made->feed,
+        .metrics = made->metrics,
         .access = &made->access,
         .leader = "",
         .started_ms = daemon_now_ms(),
@@ -69,6 +73,7 @@ void web_free(struct web *web)
     }
     http_free(web->http);
     http_feed_free(web->feed);
+    metrics_thread_free(web->metrics);
     http_access_free(web->access);
     free(web);
 }

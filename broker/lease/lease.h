@@ -277,8 +277,10 @@ struct lease *lease_table_find_due(const struct lease_table *leases, int64_t now
 #define RECLAIM_DELAY_DEFAULT_MS ((int64_t)10 * 60 * 1000)
 
 struct override;
+struct conf_key;
 struct reclaim_delays {
-    struct override *table; /* a hash table, by scope and name */
+    const struct conf_key *bounds; /* of MC_RECLAIM_DELAY */
+    struct override *table;        /* a hash table, by scope and name */
 };
 
 /* Where a delay in force comes from. */

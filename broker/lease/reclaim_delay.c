@@ -21,11 +21,6 @@ struct override {
     UT_hash_handle hh;
 };
 
-void reclaim_delay_init(struct reclaim_delays *overrides)
-{
-    overrides->table = NULL;
-}
-
 void reclaim_delay_release(struct reclaim_delays *overrides)
 {
     struct override *override, *next;
@@ -36,16 +31,23 @@ void reclaim_delay_release(struct reclaim_delays *overrides)
 }
 
 /* What a site may configure, and an administrator set. */
-static const struct conf_key *bounds(void)
+static const struct conf_key *find_bounds(void)
 {
     return conf_keys_find("Parameters", "MC_RECLAIM_DELAY");
+}
+
+/* The bounds are looked up once: the delay of each lease is asked for whenever leases
+ * are judged or listed. */
+void reclaim_delay_init(struct reclaim_delays *overrides)
+{
+    *overrides = (struct reclaim_delays){.bounds = find_bounds()};
 }
 
 int reclaim_delay_check(int64_t delay_ms, struct err *err)
 {
     char text[32];
     conf_format_duration(delay_ms, text, sizeof(text));
-    return conf_check_duration(bounds(), text, delay_ms, err);
+    return conf_check_duration(find_bounds(), text, delay_ms, err);
 }
 
 static struct override *find(const struct reclaim_delays *overrides,
@@ -82,14 +84,14 @@ int64_t reclaim_delay_find_override(const struct reclaim_delays *overrides,
                                     enum reclaim_scope scope, const char *name)
 {
     char key[KEY_SIZE];
-    const struct override *override = find(overrides, scope, name, key);
+    const struct override *override =
+        overrides->table != NULL ? find(overrides, scope, name, key) : NULL;
     return override != NULL ? override->delay_ms : -1;
 }
 
 /* Bounded, as a site of another version may say anything; -1: it says nothing. */
-static int64_t said_by_site(int64_t site_ms)
+static int64_t said_by_site(const struct conf_key *key, int64_t site_ms)
 {
-    const struct conf_key *key = bounds();
     return site_ms <= 0         ? -1
            : site_ms < key->min ? key->min
            : site_ms > key->max ? key->max
@@ -113,7 +115,7 @@ int64_t reclaim_delay_get_ms(const struct reclaim_delays *overrides, const char 
              : -1},
         {RECLAIM_DELAY_FROM_ALL,
          reclaim_delay_find_override(overrides, RECLAIM_ALL, "")},
-        {RECLAIM_DELAY_FROM_SITE, said_by_site(site_ms)},
+        {RECLAIM_DELAY_FROM_SITE, said_by_site(overrides->bounds, site_ms)},
         {RECLAIM_DELAY_FROM_DEFAULT, RECLAIM_DELAY_DEFAULT_MS},
     };
     size_t i = 0;

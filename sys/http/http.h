@@ -47,6 +47,7 @@ struct http_request {
     const char *remote_groups; /* of X-Remote-Groups, likewise */
     const char *last_event_id; /* NULL: none */
     const char *if_none_match; /* NULL: none */
+    bool takes_gzip;           /* the answer may be compressed */
     const char *body;          /* ended by 0 */
     size_t n_body;
     uint64_t *ticket; /* for use by the handler: 0 at first, kept while `is_later` */
@@ -66,6 +67,7 @@ struct http_answer {
     char *text;           /* heap memory that the port frees, or ... */
     const char *constant; /* ... a constant, and the same compressed */
     size_t length;
+    bool is_gzip; /* the text is compressed, as the client takes it */
     const char *gzip;
     size_t n_gzip;
     const char *allow;                /* 405: the methods */

@@ -14,9 +14,13 @@ static const char *header_of(struct MHD_Connection *connection, const char *name
     return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
-/* Compresses the text if that helps and the client accepts it. */
+/* Compresses the text if that helps and the client accepts it. True: it is compressed.
+ */
 static bool pack(struct MHD_Connection *connection, struct http_answer *answer)
 {
+    if (answer->is_gzip) {
+        return true;
+    }
     if (!http_header_takes_gzip(
             header_of(connection, MHD_HTTP_HEADER_ACCEPT_ENCODING))) {
         return false;

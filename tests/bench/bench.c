@@ -285,6 +285,20 @@ double bench_place_cpu_s(const struct bench_place *place)
     return (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
 }
 
+double bench_place_loop_s(const struct bench_place *place)
+{
+    int pid = (int)place->daemons[place->n_daemons - 1];
+    char path[64];
+    uint64_t ns = 0;
+    snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", pid, pid);
+    FILE *file = fopen(path, "re");
+    if (file == NULL || fscanf(file, "%" SCNu64, &ns) != 1) {
+        bench_fail("%s cannot be read", path);
+    }
+    fclose(file);
+    return (double)ns / 1e9;
+}
+
 double bench_place_memory_mib(const struct bench_place *place, bool is_peak)
 {
     const char *key = is_peak ? "VmHWM:" : "VmRSS:";

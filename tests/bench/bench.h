@@ -72,6 +72,8 @@ void bench_place_stop_last(struct bench_place *place);
 void bench_place_kill_last(struct bench_place *place);
 /* Processor time that the daemon started last has used. */
 double bench_place_cpu_s(const struct bench_place *place);
+/* The same of its first thread, which is the loop, to the nanosecond. */
+double bench_place_loop_s(const struct bench_place *place);
 /* Its memory, now or at its peak. */
 double bench_place_memory_mib(const struct bench_place *place, bool is_peak);
 int bench_free_port(void);

@@ -19,7 +19,13 @@
 
 #include "tests/bench/handovers.h"
 
-enum { LEASES = 1000, RECLAIM_MS = 10000, READERS = 20, TEXT_SIZE = 1 << 20 };
+enum {
+    LEASES = 1000,
+    RECLAIM_MS = 10000,
+    READERS = 20,
+    TEXT_SIZE = 1 << 20,
+    ANSWERS_AT_REST = 50
+};
 
 static const double measured_s = 2.5;
 
@@ -125,6 +131,7 @@ static const struct load {
     {"500 leases, If-None-Match", "/api/v1/leases?limit=500", "", true},
     {"the page", "/", "Accept-Encoding: gzip\r\n", false},
     {"metrics", "/metrics", "", false},
+    {"metrics, gzip", "/metrics", "Accept-Encoding: gzip\r\n", false},
     {"20 streams", "", "", false},
 };
 enum { N_LOADS = sizeof(loads) / sizeof(loads[0]) };
@@ -145,6 +152,24 @@ static pid_t begin_load(const struct load *load, int port, struct tally *tally)
     return child;
 }
 
+/* The loop's time for one answer, while no lease changes. */
+static double at_rest_ms(const struct bench_place *place, const struct load *load,
+                         int port)
+{
+    char *text = mem_alloc(TEXT_SIZE, 1);
+    int fd = connect_to(port);
+    double loop_s = 0;
+    for (int i = -1; i < ANSWERS_AT_REST; i++) { /* the first answer does not count */
+        loop_s = i < 0 ? loop_s : loop_s - bench_place_loop_s(place);
+        send_request(fd, load->path, load->headers);
+        read_answer(fd, text);
+        loop_s = i < 0 ? loop_s : loop_s + bench_place_loop_s(place);
+    }
+    close(fd);
+    free(text);
+    return loop_s * 1e3 / ANSWERS_AT_REST;
+}
+
 static void end_load(pid_t child)
 {
     if (child > 0) {
@@ -156,7 +181,7 @@ static void end_load(pid_t child)
 int main(void)
 {
     static struct bench_series median[N_LOADS], late[N_LOADS], rate[N_LOADS],
-        cpu[N_LOADS];
+        cpu[N_LOADS], rest[N_LOADS];
     double idle_cpu_s = 0;
     struct bench_place place;
     struct tally *tally = mmap(NULL, sizeof(*tally), PROT_READ | PROT_WRITE,
@@ -180,6 +205,9 @@ int main(void)
                 bench_add(&cpu[i], (cpu_s - idle_cpu_s) * 1e3 / (double)tally->answers);
             }
             end_load(child);
+            if (loads[i].path != NULL && loads[i].path[0] != '\0') {
+                bench_add(&rest[i], at_rest_ms(&place, &loads[i], port));
+            }
             bench_add(&median[i], handovers_took_ms(all, 0.5));
             bench_add(&late[i], handovers_took_ms(all, 0.99));
         }
@@ -197,6 +225,11 @@ int main(void)
             bench_print_row(name, "/s", &rate[i], "");
             snprintf(name, sizeof(name), "processor time of one: %s", loads[i].name);
             bench_print_row(name, "ms", &cpu[i], "");
+        }
+        if (loads[i].path != NULL && loads[i].path[0] != '\0') {
+            snprintf(name, sizeof(name), "the loop's time of one, at rest: %s",
+                     loads[i].name);
+            bench_print_row(name, "ms", &rest[i], "");
         }
     }
     handovers_free(all);

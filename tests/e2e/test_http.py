@@ -3,6 +3,7 @@
 """The broker's HTTP port over real connections: every page, filters, pages of pages,
 what is refused and how, rude clients; and events, the same over HTTP and `sublet`.
 Streams and changes: test_http_live.py."""
+import gzip
 import http.client
 import json
 import re
@@ -288,6 +289,25 @@ def test_metrics():
         expect_equal(rising[-1], values["sublet_%s_seconds_count" % name][()], "+Inf")
 
 
+def test_metrics_of_many_clients():
+    """Clients that go away before their answer, more than answers are kept for: those that
+    stay get all of it, compressed or not."""
+    request = b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"
+    stay = [http.client.HTTPConnection("127.0.0.1", PORT, timeout=LIMIT) for _ in range(40)]
+    for i, connection in enumerate(stay):
+        with socket.create_connection(("127.0.0.1", PORT)) as gone:
+            gone.sendall(request)
+        connection.request("GET", "/metrics", headers={"Accept-Encoding": "gzip"} if i % 2 else {})
+    for i, connection in enumerate(stay):
+        response = connection.getresponse()
+        text = response.read()
+        expect_equal(response.headers["Content-Encoding"], "gzip" if i % 2 else None, "encoding")
+        text = gzip.decompress(text) if i % 2 else text
+        expect(text.startswith(b"# HELP sublet_lease_slots ") and
+               b"\nsublet_build_info{" in text and text.endswith(b"\n"), "a whole answer")
+        connection.close()
+
+
 def check_events(rows):
     numbers = [row["id"] for row in rows]
     expect_equal(numbers, list(range(numbers[0], numbers[0] + len(rows))), "ids, no gap")
@@ -375,4 +395,5 @@ def setup():
 
 main(test_leases, test_one_lease, test_sites, test_errors, test_host_header,
      test_head_and_keep_alive,
-     test_metrics, test_rude_clients, test_events, test_events_followed, shared=f, setup=setup)
+     test_metrics, test_metrics_of_many_clients, test_rude_clients, test_events,
+     test_events_followed, shared=f, setup=setup)
