@@ -98,6 +98,37 @@ static void check_range(struct conf *conf, const struct conf_place *at,
     }
 }
 
+/* A queue whose own requirement is about exclusive use allows that use. */
+static void check_exclusive(struct conf *conf, const struct conf_place *at,
+                            const struct site_config *config,
+                            const struct resreq_rules *rules)
+{
+    const struct conf_cell *cell = conf_cell(at->row, "RES_REQ");
+    struct resreq_strings from = {.queue = conf_text(at->row, "RES_REQ", NULL)};
+    struct resreq_notes notes = {.arena = conf->arena};
+    struct queue_config queue;
+    struct resreq_error fault;
+    struct resreq resreq;
+    struct err err;
+    if (resreq_compile(conf->arena, rules, &from, &resreq, &notes, &fault) != 0 ||
+        queue_exclusive_read(conf->arena, conf_text(at->row, "EXCLUSIVE", "N"), &queue,
+                             &err) != 0) {
+        return; /* reported elsewhere */
+    }
+    int type = compute_units_exclusive_type(&config->units, &queue);
+    if (resreq.span.cu.is_exclusive && type < resreq.span.cu.type) {
+        conf_complain(conf, CONF_ERROR, at->section, at->row, cell,
+                      "cu[excl] needs EXCLUSIVE = CU[%s] in this queue, or all of its "
+                      "jobs are refused",
+                      config->units.types.names[resreq.span.cu.type]);
+    }
+    if ((resreq.affinity.scopes & CPU_SCOPE_ALLJOBS) != 0 && !queue.is_exclusive) {
+        conf_complain(conf, CONF_ERROR, at->section, at->row, cell,
+                      "exclusive=(LEVEL,alljobs) needs EXCLUSIVE = Y in this queue, or "
+                      "all of its jobs are refused");
+    }
+}
+
 static void check_keys(struct conf *conf, const struct site_config *config)
 {
     struct resources *resources = resource_config_catalogue(&config->resource_config);
@@ -108,6 +139,7 @@ static void check_keys(struct conf *conf, const struct site_config *config)
     check_key(conf, "Application", "RES_REQ", &rules);
     while (conf_next_row(conf, "Queue", &at)) {
         check_range(conf, &at, &rules);
+        check_exclusive(conf, &at, config, &rules);
     }
     check_key(conf, "Queue", "STOP_COND", &conditions);
     check_key(conf, "Queue", "RESUME_COND", &conditions);

@@ -428,6 +428,19 @@ static void test_complaints(void **state)
         {UNITS("encl", "e1 (n1) encl\n") "Begin Queue\nQUEUE_NAME = mpi\n"
                                          "EXCLUSIVE = CUencl\nEnd Queue\n",
          22, "expected Y, N, CU or CU[type of compute units]", "no brackets"},
+        {UNITS("encl", "e1 (n1) encl\n") "Begin Queue\nQUEUE_NAME = mpi\n"
+                                         "RES_REQ = cu[excl]\nEnd Queue\n",
+         22, "cu[excl] needs EXCLUSIVE = CU[encl]", "what the queue does not allow"},
+        {UNITS("encl rack!",
+               "e1 (n1) encl\nr1 (e1) rack\n") "Begin Queue\nQUEUE_NAME = "
+                                               "mpi\nEXCLUSIVE = CU[encl]\n"
+                                               "RES_REQ = cu[type=rack:excl]\nEnd "
+                                               "Queue\n",
+         24, "cu[excl] needs EXCLUSIVE = CU[rack]", "a coarser unit than it allows"},
+        {SITE HOSTS QUEUE "Begin Queue\nQUEUE_NAME = mpi\n"
+                          "RES_REQ = affinity[core(1,exclusive=(socket,alljobs))]\n"
+                          "End Queue\n",
+         15, "needs EXCLUSIVE = Y in this queue", "all jobs of the host"},
         {SITE HOSTS QUEUE "Begin Queue\nQUEUE_NAME = mpi\n"
                           "EXCLUSIVE = CU\nEnd Queue\n",
          15, "\"CU\" names no type of COMPUTE_UNIT_TYPES", "no types, no default"},
