@@ -39,8 +39,8 @@ static void make_cgroup(struct guard_run *run)
     }
 }
 
-/* The command is at its gate: its memory counts from its first instruction on. */
-static void count_memory(struct guard_run *run)
+/* Before the fork: the memory of the command counts from its first instruction on. */
+static void make_memcg(struct guard_run *run)
 {
     struct guard_record *record = &run->record;
     struct memcg *memcg = &run->procs.memcg;
@@ -49,9 +49,15 @@ static void count_memory(struct guard_run *run)
         !memcg_make(memcg, record->memory)) {
         record->memory[0] = '\0';
     }
-    if (memcg_is_open(memcg) && !memcg_add_process(memcg, run->launched.pid)) {
-        memcg_remove(memcg);
-        record->memory[0] = '\0';
+}
+
+/* A process that is born into a frozen cgroup cannot enter its memcg yet. Meanwhile an
+ * agent that starts would remove the memcg as empty. */
+static void count_frozen(struct guard_run *run)
+{
+    struct memcg *memcg = &run->procs.memcg;
+    if (memcg_is_open(memcg) && exec_run_is_suspended(&run->exec)) {
+        memcg_add_process(memcg, run->launched.pid);
     }
 }
 
@@ -105,8 +111,9 @@ static int fork_command(struct guard_run *run, struct err *err)
     if (!cgroup_is_open(&run->procs.cgroup)) {
         make_cgroup(run);
     }
+    make_memcg(run);
     code = launch_fork(&run->launched, run->dir, &run->spec, &command, &run->account,
-                       &run->procs.cgroup, err);
+                       &run->procs.cgroup, &run->procs.memcg, err);
     stage_env_release(&env);
     free(report);
     if (code != 0) {
@@ -117,6 +124,7 @@ static int fork_command(struct guard_run *run, struct err *err)
     }
     if (!cgroup_is_open(&run->procs.cgroup)) {
         run->record.cgroup[0] = '\0';
+        memcg_forget_cgroup(&run->procs.memcg);
     }
     return code;
 }
@@ -126,7 +134,7 @@ int guard_command_launch(struct guard_run *run, struct err *err)
     int code = fork_command(run, err);
     struct process process = {0};
     if (code == 0) {
-        count_memory(run);
+        count_frozen(run);
         if (!process_read(run->launched.pid, &process)) {
             process.start = 0;
         }

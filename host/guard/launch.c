@@ -36,6 +36,7 @@ struct start {
     const struct run_spec *spec;
     struct launch_command *command;
     const struct account *account;
+    const struct memcg *memcg;
     int dir;
     int out, err; /* opened in the run's directory; -1: the child opens a file */
     int gate;
@@ -376,6 +377,10 @@ static void bind_processors(const struct start *start)
  */
 static _Noreturn void become_command(const struct start *start)
 {
+    if (memcg_is_open(start->memcg) && !memcg_enter(start->memcg)) {
+        give_up(start->gate, "cannot enter the cgroup of its memory, \"%.150s\": %s",
+                start->memcg->path, strerror(errno));
+    }
     close_others(start);
     setsid();
     pass_gate(start->gate);
@@ -484,11 +489,12 @@ static int fork_child(struct launched *launched, const struct start *start,
 
 int launch_fork(struct launched *launched, int dir, const struct run_spec *spec,
                 struct launch_command *command, const struct account *account,
-                struct cgroup *cgroup, struct err *err)
+                struct cgroup *cgroup, const struct memcg *memcg, struct err *err)
 {
     struct start start = {.spec = spec,
                           .command = command,
                           .account = account,
+                          .memcg = memcg,
                           .dir = dir,
                           .out = -1,
                           .err = -1};
@@ -537,8 +543,10 @@ int launch_aside(pid_t *pid, int dir, const struct run_spec *spec,
                  struct err *err)
 {
     struct cgroup none = {.dir = -1};
+    struct memcg uncounted = {.dir = -1};
     struct launched launched;
-    int code = launch_fork(&launched, dir, spec, command, account, &none, err);
+    int code =
+        launch_fork(&launched, dir, spec, command, account, &none, &uncounted, err);
     if (code == 0) {
         launch_release(&launched);
         launch_abandon(&launched);

@@ -39,10 +39,12 @@ struct launch_command {
 
 /* Forks the process. `dir` is the run's directory. On success the process is in
  * `cgroup` if that is still open: if the kernel refuses, the cgroup is removed, and the
- * run goes without. Errors: ERR_FULL, ERR_IO. */
+ * run goes without. It enters `memcg` itself before it waits at the gate, and gives up
+ * if it cannot. Errors: ERR_FULL, ERR_IO. */
 int launch_fork(struct launched *launched, int dir, const struct run_spec *spec,
                 struct launch_command *command, const struct account *account,
-                struct cgroup *cgroup, struct err *err) MUST_CHECK;
+                struct cgroup *cgroup, const struct memcg *memcg,
+                struct err *err) MUST_CHECK;
 /* Launches a command beside the job, without cgroup, and lets it begin. An error before
  * its exec is not reported, except by its exit code. */
 int launch_aside(pid_t *pid, int dir, const struct run_spec *spec,

@@ -174,8 +174,9 @@ int64_t cgroup_cpu_ms(const struct cgroup *cgroup);
  * one after the other in version 1, so that the guard has to watch the counter.
  *
  * Ownership: a cgroup of version 1 outlives the guard; memcg_remove removes it once it
- * is empty. `path` is borrowed. Errors: none is fatal; the guard adds up the memory of
- * the processes if the kernel does not limit it. */
+ * is empty. `path` is borrowed. Errors: a run without a cgroup for its memory is
+ * counted by its guard, which adds up the memory of the processes. A process that
+ * cannot enter the cgroup that was made for it does not begin. */
 struct memcg {
     int dir;          /* -1: the kernel limits nothing */
     const char *path; /* of a cgroup of version 1; NULL: version 2, `dir` is borrowed */
@@ -188,9 +189,16 @@ static inline bool memcg_is_open(const struct memcg *memcg)
 
 /* Version 2: uses the run's cgroup. Returns false if that has no memory controller. */
 bool memcg_use_cgroup(struct memcg *memcg, const struct cgroup *cgroup);
+/* Version 2: the run's cgroup is closed. */
+void memcg_forget_cgroup(struct memcg *memcg);
 /* Version 1: makes the cgroup, or opens an existing one. */
 bool memcg_make(struct memcg *memcg, const char *path);
-/* Version 1: this process, and all that it will start, count in the cgroup. */
+/* Version 1: the calling process, which must have one thread, and all that it will
+ * start count in the cgroup. */
+bool memcg_enter(const struct memcg *memcg);
+/* The same for another process, such as one that is frozen. The kernel takes about 18
+ * ms for it, in which no process of the machine can fork; memcg_enter needs no such
+ * wait. */
 bool memcg_add_process(const struct memcg *memcg, pid_t pid);
 /* After the end of all processes. */
 void memcg_remove(struct memcg *memcg);

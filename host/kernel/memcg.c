@@ -44,6 +44,13 @@ bool memcg_use_cgroup(struct memcg *memcg, const struct cgroup *cgroup)
     return memcg_is_open(memcg);
 }
 
+void memcg_forget_cgroup(struct memcg *memcg)
+{
+    if (memcg->path == NULL) {
+        init(memcg);
+    }
+}
+
 bool memcg_make(struct memcg *memcg, const char *path)
 {
     init(memcg);
@@ -62,6 +69,11 @@ bool memcg_add_process(const struct memcg *memcg, pid_t pid)
 {
     return memcg->path == NULL ||
            kernel_file_write_number(memcg->dir, "cgroup.procs", pid);
+}
+
+bool memcg_enter(const struct memcg *memcg)
+{
+    return memcg->path == NULL || kernel_file_write(memcg->dir, "tasks", "0");
 }
 
 void memcg_remove(struct memcg *memcg)

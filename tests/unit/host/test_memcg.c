@@ -84,7 +84,8 @@ static void test_version_2(void **state)
     assert_int_equal(memcg_oom_kills(&memory), 4);
     assert_int_equal(memcg_peak_kib(&memory), 2000);
     assert_true(memcg_add_process(&memory, 7)); /* it was born there */
-    memcg_remove(&memory);                      /* which is the cgroup's to do */
+    assert_true(memcg_enter(&memory));
+    memcg_remove(&memory); /* which is the cgroup's to do */
     assert_true(cgroup_is_open(&cgroup));
     cgroup_close(&cgroup);
 }
@@ -102,6 +103,10 @@ static void test_version_1(void **state)
     assert_true(memcg_make(&memory, fake_cgroup_path(fake, "run")));
     assert_true(memcg_add_process(&memory, 4711));
     fake_cgroup_expect(fake, "run/cgroup.procs", "4711");
+    assert_false(memcg_enter(&memory)); /* no such file */
+    fake_cgroup_put(fake, "run/tasks", "");
+    assert_true(memcg_enter(&memory));
+    fake_cgroup_expect(fake, "run/tasks", "0");
     assert_true(memcg_set_limit(&memory, 50000));
     fake_cgroup_expect(fake, "run/memory.limit_in_bytes", "51200000");
     fake_cgroup_expect(fake, "run/memory.memsw.limit_in_bytes", "51200000");
