@@ -366,7 +366,7 @@ def test_drained_leases_stay_and_resume():
     browser.fill("[name=token]", TOKEN)
     browser.click("#act-do")
     f.wait_lease("it to be drained", lambda l: l["drained"] and l["state"] == "ended")
-    browser.wait("document.querySelector(\"%s .badge\").innerText === 'drained'" % ROW)
+    browser.wait("document.querySelector(\"%s .badge\")?.innerText === 'drained'" % ROW)
     browser.open(URL + "?state=ended")
     expect_equal(browser.texts("#lease-rows tr .who"), ["north → south"], "by its state")
     browser.open(URL + "?state=active")
@@ -377,7 +377,7 @@ def test_drained_leases_stay_and_resume():
     browser.fill("[name=token]", TOKEN)
     browser.click("#act-do")
     f.wait_lease("it to be back", lambda l: not l["drained"] and l["state"] != "ended")
-    browser.wait("document.querySelector(\"%s .badge\").innerText !== 'drained'" % ROW)
+    browser.wait("document.querySelector(\"%s .badge\")?.innerText !== 'drained'" % ROW)
     log = [line for line in open(f.log("broker")) if 'http: token "ops": POST' in line]
     expect(len(log) >= 2, "who did it, in the broker's log: %s" % log)
     job = f.submit("south", "true", "-q", "away")
@@ -599,7 +599,7 @@ def test_site_lost_is_an_alarm():
     browser.open(URL)
     f.kill9("south")
     browser.wait("document.getElementById('alarms').innerText.includes('south disconnected')")
-    browser.wait("document.querySelector(\"%s .badge\").innerText === 'disconnected'" % ROW)
+    browser.wait("document.querySelector(\"%s .badge\")?.innerText === 'disconnected'" % ROW)
     browser.wait("[...document.querySelectorAll('#log li')].some("
                  "(line) => line.querySelector('.what').innerText === 'south')")
     f.start("south")
