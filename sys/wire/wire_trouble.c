@@ -9,6 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "sys/wire/wire_monitor.h"
+
 enum {
     SETTLED_MS = 1000,    /* libzmq has this time before anything is tried beside it */
     ANSWER_MS = 5000,     /* for a connection, and for a handshake */
@@ -30,7 +32,6 @@ struct wire_trouble {
     struct wire_name name;
     zsock_t *socket; /* that is watched */
     zsock_t *monitor;
-    unsigned n_watched; /* sockets so far: libzmq frees the name of one late */
     enum link link;
     bool has_failed; /* closed or refused since the socket is watched */
     bool is_open; /* there is a connection, or has been since the socket is watched */
@@ -168,13 +169,10 @@ static void look_at_trial(struct wire_trouble *trouble, int64_t now_ms)
 
 /* ---------------------------------------------------------------- events */
 
-/* The socket stops to report before the monitor goes: libzmq's thread waits for ever to
- * report to nobody, and serves no connection of the process any more. */
 void wire_trouble_end(struct wire_trouble *trouble)
 {
-    if (trouble != NULL && trouble->monitor != NULL) {
-        zmq_socket_monitor(zsock_resolve(trouble->socket), NULL, 0);
-        zsock_destroy(&trouble->monitor);
+    if (trouble != NULL) {
+        wire_monitor_close(trouble->socket, &trouble->monitor);
     }
 }
 
@@ -191,9 +189,6 @@ void wire_trouble_free(struct wire_trouble *trouble)
 
 int wire_trouble_watch(struct wire_trouble *trouble, zsock_t *socket, struct err *err)
 {
-    char endpoint[64];
-    snprintf(endpoint, sizeof(endpoint), "inproc://trouble-%p-%u", (void *)trouble,
-             trouble->n_watched++);
     wire_trouble_end(trouble);
     trouble->is_open = trouble->has_failed = false;
     if (trouble->link == LINK_UP || trouble->link == LINK_OPEN) {
@@ -201,18 +196,7 @@ int wire_trouble_watch(struct wire_trouble *trouble, zsock_t *socket, struct err
     }
     trouble->link_ms = 0;
     trouble->socket = socket;
-    trouble->monitor = zsock_new(ZMQ_PAIR);
-    if (trouble->monitor == NULL) {
-        return err_set(err, ERR_IO, "no socket: %s", zmq_strerror(zmq_errno()));
-    }
-    zsock_set_rcvhwm(trouble->monitor, 0);
-    zsock_set_linger(trouble->monitor, 0);
-    if (zmq_socket_monitor(zsock_resolve(socket), endpoint, EVENTS) != 0 ||
-        zsock_connect(trouble->monitor, "%s", endpoint) != 0) {
-        return err_set(err, ERR_IO, "the connection cannot be watched: %s",
-                       zmq_strerror(zmq_errno()));
-    }
-    return ERR_NONE;
+    return wire_monitor_open(socket, EVENTS, &trouble->monitor, err);
 }
 
 static void set_link(struct wire_trouble *trouble, enum link link, int64_t now_ms)
@@ -261,18 +245,11 @@ static void take_event(struct wire_trouble *trouble, int event, int64_t now_ms)
     }
 }
 
-/* An event is a number of 16 bits and a value of 32, in one frame; then an address. */
 static void take_events(struct wire_trouble *trouble, int64_t now_ms)
 {
-    void *monitor = trouble->monitor != NULL ? zsock_resolve(trouble->monitor) : NULL;
-    uint8_t frame[6];
-    while (monitor != NULL && zmq_recv(monitor, frame, sizeof(frame), ZMQ_DONTWAIT) ==
-                                  (int)sizeof(frame)) {
-        char address[256];
-        uint16_t event;
-        memcpy(&event, frame, sizeof(event));
-        (void)zmq_recv(monitor, address, sizeof(address), ZMQ_DONTWAIT);
-        take_event(trouble, event, now_ms);
+    struct wire_event event;
+    while (trouble->monitor != NULL && wire_monitor_next(trouble->monitor, &event)) {
+        take_event(trouble, event.event, now_ms);
     }
 }
 

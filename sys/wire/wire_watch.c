@@ -20,6 +20,7 @@
 
 #include "base/arena.h"
 #include "base/bounds.h"
+#include "sys/wire/wire_monitor.h"
 #include "sys/wire/wire_tcp.h"
 
 enum {
@@ -134,56 +135,19 @@ static void add(struct wire_watch *watch, int fd)
     }
 }
 
-/* An event is a number of 16 bits and a value of 32, in one frame; then an address. */
 static void take_events(struct wire_watch *watch)
 {
-    for (;;) {
-        uint8_t event[6];
-        int got =
-            zmq_recv(zsock_resolve(watch->monitor), event, sizeof(event), ZMQ_DONTWAIT);
-        if (got < 0) {
-            return;
-        }
-        char address[256];
-        (void)zmq_recv(zsock_resolve(watch->monitor), address, sizeof(address),
-                       ZMQ_DONTWAIT);
-        uint16_t number;
-        uint32_t value;
-        if (got != (int)sizeof(event)) {
-            continue;
-        }
-        memcpy(&number, event, sizeof(number));
-        memcpy(&value, event + 2, sizeof(value));
-        if (number == ZMQ_EVENT_ACCEPTED) {
-            add(watch, value < FD_MAX ? (int)value : -1);
-        } else if (value == ZMQ_PROTOCOL_ERROR_ZMTP_CRYPTOGRAPHIC) {
+    struct wire_event event;
+    while (wire_monitor_next(watch->monitor, &event)) {
+        if (event.event == ZMQ_EVENT_ACCEPTED) {
+            add(watch, event.value < FD_MAX ? (int)event.value : -1);
+        } else if (event.value == ZMQ_PROTOCOL_ERROR_ZMTP_CRYPTOGRAPHIC) {
             watch->n_unsealed++;
         }
     }
 }
 
 /* ---------------------------------------------------------------- lifetime */
-
-/* Events have no high water mark, which would block libzmq's own thread. */
-static int open_monitor(struct wire_watch *watch, struct err *err)
-{
-    char endpoint[64];
-    snprintf(endpoint, sizeof(endpoint), "inproc://watch-%p", (void *)watch);
-    watch->monitor = zsock_new(ZMQ_PAIR);
-    if (watch->monitor == NULL) {
-        return err_set(err, ERR_IO, "no socket: %s", zmq_strerror(zmq_errno()));
-    }
-    zsock_set_rcvhwm(watch->monitor, 0);
-    zsock_set_linger(watch->monitor, 0);
-    if (zmq_socket_monitor(zsock_resolve(watch->socket), endpoint,
-                           ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL) !=
-            0 ||
-        zsock_connect(watch->monitor, "%s", endpoint) != 0) {
-        return err_set(err, ERR_IO, "connections cannot be watched: %s",
-                       zmq_strerror(zmq_errno()));
-    }
-    return ERR_NONE;
-}
 
 int wire_watch_new(zsock_t *socket, struct wire_watch **watch, struct err *err)
 {
@@ -194,7 +158,9 @@ int wire_watch_new(zsock_t *socket, struct wire_watch **watch, struct err *err)
     (void)getrlimit(RLIMIT_NOFILE, &files);
     made->n_max = files.rlim_cur / 2 < CONNECTIONS_MAX ? (int)(files.rlim_cur / 2)
                                                        : CONNECTIONS_MAX;
-    int status = open_monitor(made, err);
+    int status = wire_monitor_open(
+        socket, ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL,
+        &made->monitor, err);
     if (status != ERR_NONE) {
         wire_watch_free(made);
         return status;
@@ -208,8 +174,7 @@ void wire_watch_free(struct wire_watch *watch)
     if (watch == NULL) {
         return;
     }
-    zmq_socket_monitor(zsock_resolve(watch->socket), NULL, 0);
-    zsock_destroy(&watch->monitor);
+    wire_monitor_close(watch->socket, &watch->monitor);
     free(watch->connections);
     free(watch);
 }

@@ -127,8 +127,13 @@ static int setup(void **state)
                                           .maintain = db_batch_maintain,
                                           .store = &fixture.batch};
     fixture.shell = shell_new(fixture.loop, &machine);
-    fixture.ours = zsock_new_pair("@inproc://test_shell");
-    fixture.theirs = zsock_new_pair(">inproc://test_shell");
+    /* A thread of libzmq frees the name of a closed socket late. */
+    static int n_pairs;
+    snprintf(path, sizeof(path), "inproc://test_shell-%d", n_pairs++);
+    fixture.ours = zsock_new(ZMQ_PAIR);
+    fixture.theirs = zsock_new(ZMQ_PAIR);
+    assert_int_equal(zsock_bind(fixture.ours, "%s", path), 0);
+    assert_int_equal(zsock_connect(fixture.theirs, "%s", path), 0);
     shell_add_source(fixture.shell, fixture.ours, collect, NULL);
     shell_route(fixture.shell, PEER_CLIENT, send_to_user, fixture.db);
     return 0;
