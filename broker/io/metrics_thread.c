@@ -35,16 +35,7 @@ static void print(struct job *job)
     job->text = metrics_text_print(job->snapshot, &job->length);
     metrics_snapshot_free(job->snapshot);
     job->snapshot = NULL;
-    if (job->is_gzip) {
-        size_t n_packed = 0;
-        char *packed = gzip_pack(job->text, job->length, &n_packed);
-        job->is_gzip = packed != NULL;
-        if (packed != NULL) {
-            free(job->text);
-            job->text = packed;
-            job->length = n_packed;
-        }
-    }
+    job->is_gzip = job->is_gzip && gzip_replace(&job->text, &job->length);
 }
 
 /* Until a message that is no pointer: the end of the actor. */

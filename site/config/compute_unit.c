@@ -198,6 +198,12 @@ int compute_units_exclusive_type(const struct compute_units *units,
     return name[0] == '\0' ? units->types.first : find_type(&units->types, name);
 }
 
+bool compute_units_may_exclude(const struct compute_units *units,
+                               const struct queue_config *queue, int type)
+{
+    return compute_units_exclusive_type(units, queue) >= type;
+}
+
 static void check_queues(struct conf *conf, const struct compute_units *units)
 {
     struct conf_place at = {0};

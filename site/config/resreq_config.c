@@ -63,17 +63,13 @@ static void check_key(struct conf *conf, const char *name, const char *key,
 }
 
 /* Checks RESRSV_LIMIT of a queue, and that what the queue reserves by itself is within
- * it. */
+ * it. `resreq` is NULL if RES_REQ is wrong. */
 static void check_range(struct conf *conf, const struct conf_place *at,
-                        const struct resreq_rules *rules)
+                        const struct resources *resources, const struct resreq *resreq)
 {
     const struct conf_cell *cell = conf_cell(at->row, "RESRSV_LIMIT");
-    const struct resources *resources = rules->language.resources;
-    struct resreq_strings from = {.queue = conf_text(at->row, "RES_REQ", NULL)};
-    struct resreq_notes notes = {.arena = conf->arena};
     struct resrsv_limits ranges;
     struct resreq_error fault;
-    struct resreq resreq;
     if (cell == NULL || cell->value == NULL) {
         return;
     }
@@ -82,14 +78,10 @@ static void check_range(struct conf *conf, const struct conf_place *at,
                       fault.at + 1, fault.hint);
         return;
     }
-    int code = resreq_compile(conf->arena, rules, &from, &resreq, &notes, &fault);
-    if (code != 0) {
-        return; /* compile reports it */
-    }
-    for (const struct resreq *each = &resreq; each != NULL && code == 0;
-         each = each->next) {
-        code =
-            resrsv_limit_check(conf->arena, resources, &ranges, &each->rusages, &fault);
+    int code = 0;
+    for (; resreq != NULL && code == 0; resreq = resreq->next) {
+        code = resrsv_limit_check(conf->arena, resources, &ranges, &resreq->rusages,
+                                  &fault);
     }
     if (code != 0) {
         conf_complain(conf, CONF_ERROR, at->section, at->row,
@@ -100,32 +92,44 @@ static void check_range(struct conf *conf, const struct conf_place *at,
 
 /* A queue whose own requirement is about exclusive use allows that use. */
 static void check_exclusive(struct conf *conf, const struct conf_place *at,
-                            const struct site_config *config,
-                            const struct resreq_rules *rules)
+                            const struct compute_units *units,
+                            const struct resreq *resreq)
 {
     const struct conf_cell *cell = conf_cell(at->row, "RES_REQ");
-    struct resreq_strings from = {.queue = conf_text(at->row, "RES_REQ", NULL)};
-    struct resreq_notes notes = {.arena = conf->arena};
     struct queue_config queue;
-    struct resreq_error fault;
-    struct resreq resreq;
     struct err err;
-    if (resreq_compile(conf->arena, rules, &from, &resreq, &notes, &fault) != 0 ||
-        queue_exclusive_read(conf->arena, conf_text(at->row, "EXCLUSIVE", "N"), &queue,
+    if (queue_exclusive_read(conf->arena, conf_text(at->row, "EXCLUSIVE", "N"), &queue,
                              &err) != 0) {
         return; /* reported elsewhere */
     }
-    int type = compute_units_exclusive_type(&config->units, &queue);
-    if (resreq.span.cu.is_exclusive && type < resreq.span.cu.type) {
+    const struct resreq_cu *cu = &resreq->span.cu;
+    if (cu->is_exclusive && !compute_units_may_exclude(units, &queue, cu->type)) {
         conf_complain(conf, CONF_ERROR, at->section, at->row, cell,
                       "cu[excl] needs EXCLUSIVE = CU[%s] in this queue, or all of its "
                       "jobs are refused",
-                      config->units.types.names[resreq.span.cu.type]);
+                      units->types.names[cu->type]);
     }
-    if ((resreq.affinity.scopes & CPU_SCOPE_ALLJOBS) != 0 && !queue.is_exclusive) {
+    if ((resreq->affinity.scopes & CPU_SCOPE_ALLJOBS) != 0 && !queue.is_exclusive) {
         conf_complain(conf, CONF_ERROR, at->section, at->row, cell,
                       "exclusive=(LEVEL,alljobs) needs EXCLUSIVE = Y in this queue, or "
                       "all of its jobs are refused");
+    }
+}
+
+/* check_key reports what is wrong in RES_REQ itself. */
+static void check_queue(struct conf *conf, const struct conf_place *at,
+                        const struct site_config *config,
+                        const struct resreq_rules *rules)
+{
+    struct resreq_strings from = {.queue = conf_text(at->row, "RES_REQ", NULL)};
+    struct resreq_notes notes = {.arena = conf->arena};
+    struct resreq_error fault;
+    struct resreq resreq;
+    bool is_good =
+        resreq_compile(conf->arena, rules, &from, &resreq, &notes, &fault) == 0;
+    check_range(conf, at, rules->language.resources, is_good ? &resreq : NULL);
+    if (is_good) {
+        check_exclusive(conf, at, &config->units, &resreq);
     }
 }
 
@@ -138,8 +142,7 @@ static void check_keys(struct conf *conf, const struct site_config *config)
     check_key(conf, "Queue", "RES_REQ", &rules);
     check_key(conf, "Application", "RES_REQ", &rules);
     while (conf_next_row(conf, "Queue", &at)) {
-        check_range(conf, &at, &rules);
-        check_exclusive(conf, &at, config, &rules);
+        check_queue(conf, &at, config, &rules);
     }
     check_key(conf, "Queue", "STOP_COND", &conditions);
     check_key(conf, "Queue", "RESUME_COND", &conditions);

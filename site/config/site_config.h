@@ -84,6 +84,10 @@ struct compute_units {
 /* The type that jobs of the queue may have exclusively; -1: none, or it is unknown. */
 int compute_units_exclusive_type(const struct compute_units *units,
                                  const struct queue_config *queue);
+/* Jobs of the queue may have units of that type exclusively: it allows that type or a
+ * coarser one. */
+bool compute_units_may_exclude(const struct compute_units *units,
+                               const struct queue_config *queue, int type);
 /* The unit of that type that has the host; -1: none has. */
 int compute_unit_of(const struct compute_units *units, int type, const char *host);
 

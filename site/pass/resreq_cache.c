@@ -116,13 +116,12 @@ static int check_affinity(const struct resreq *resreq, bool may_exclude, int n_s
     return 0;
 }
 
-/* The queue lets its jobs have units of that type exclusively, or of a coarser one. */
 static int check_exclusive_units(const struct resreq_cache *cache, int queue,
                                  const struct resreq_cu *cu, struct resreq_error *fault)
 {
     const struct compute_units *units = &cache->config->units;
-    int type = compute_units_exclusive_type(units, &cache->config->queues[queue]);
-    if (!cu->is_exclusive || type >= cu->type) {
+    const struct queue_config *allows = &cache->config->queues[queue];
+    if (!cu->is_exclusive || compute_units_may_exclude(units, allows, cu->type)) {
         return 0;
     }
     return resreq_error_set(fault, RESREQ_CU, cu->place, RESREQ_BAD_VALUE,

@@ -11,24 +11,28 @@
 
 enum { WINDOW_GZIP = 15 + 16, MEMORY_LEVEL = 8 };
 
-char *gzip_pack(const char *text, size_t length, size_t *n_packed)
+bool gzip_replace(char **text, size_t *length)
 {
     z_stream stream = {0};
-    if (length > INT_MAX || deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, WINDOW_GZIP,
-                                         MEMORY_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK) {
-        return NULL;
+    if (*length > INT_MAX ||
+        deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, WINDOW_GZIP, MEMORY_LEVEL,
+                     Z_DEFAULT_STRATEGY) != Z_OK) {
+        return false;
     }
-    char *packed = mem_alloc(length, 1);
-    stream.next_in = (Bytef *)(uintptr_t)text;
-    stream.avail_in = (uInt)length;
+    char *packed = mem_alloc(*length, 1);
+    stream.next_in = (Bytef *)*text;
+    stream.avail_in = (uInt)*length;
     stream.next_out = (Bytef *)packed;
-    stream.avail_out = (uInt)length;
+    stream.avail_out = (uInt)*length;
     int rc = deflate(&stream, Z_FINISH);
-    *n_packed = stream.total_out;
+    size_t n_packed = stream.total_out;
     deflateEnd(&stream);
     if (rc != Z_STREAM_END) {
         free(packed);
-        return NULL;
+        return false;
     }
-    return packed;
+    free(*text);
+    *text = packed;
+    *length = n_packed;
+    return true;
 }

@@ -3,10 +3,12 @@
 #ifndef SUBLET_SYS_HTTP_GZIP_H
 #define SUBLET_SYS_HTTP_GZIP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
-/* Prefers speed to size. Heap memory of the caller; NULL if the result is not smaller.
- */
-char *gzip_pack(const char *text, size_t length, size_t *n_packed);
+/* Replaces *text, in heap memory of the caller, by its compressed form, and *length by
+ * the length of that. Prefers speed to size. False if that is not smaller: nothing is
+ * changed then. */
+bool gzip_replace(char **text, size_t *length);
 
 #endif

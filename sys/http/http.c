@@ -126,8 +126,7 @@ static struct http_request describe(struct request *request, const char *method)
         .remote_groups = header_of(connection, "X-Remote-Groups"),
         .if_none_match = header_of(connection, MHD_HTTP_HEADER_IF_NONE_MATCH),
         .last_event_id = header_of(connection, "Last-Event-ID"),
-        .takes_gzip = http_header_takes_gzip(
-            header_of(connection, MHD_HTTP_HEADER_ACCEPT_ENCODING)),
+        .takes_gzip = http_reply_takes_gzip(connection),
         .body = request->body != NULL ? request->body : "",
         .n_body = request->n_body,
         .ticket = &request->ticket,

@@ -14,6 +14,12 @@ static const char *header_of(struct MHD_Connection *connection, const char *name
     return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
+bool http_reply_takes_gzip(struct MHD_Connection *connection)
+{
+    return http_header_takes_gzip(
+        header_of(connection, MHD_HTTP_HEADER_ACCEPT_ENCODING));
+}
+
 /* Compresses the text if that helps and the client accepts it. True: it is compressed.
  */
 static bool pack(struct MHD_Connection *connection, struct http_answer *answer)
@@ -21,8 +27,7 @@ static bool pack(struct MHD_Connection *connection, struct http_answer *answer)
     if (answer->is_gzip) {
         return true;
     }
-    if (!http_header_takes_gzip(
-            header_of(connection, MHD_HTTP_HEADER_ACCEPT_ENCODING))) {
+    if (!http_reply_takes_gzip(connection)) {
         return false;
     }
     if (answer->gzip != NULL) {
@@ -30,17 +35,8 @@ static bool pack(struct MHD_Connection *connection, struct http_answer *answer)
         answer->length = answer->n_gzip;
         return true;
     }
-    size_t n_packed = 0;
-    char *packed = answer->text != NULL && answer->length >= GZIP_MIN
-                       ? gzip_pack(answer->text, answer->length, &n_packed)
-                       : NULL;
-    if (packed == NULL) {
-        return false;
-    }
-    free(answer->text);
-    answer->text = packed;
-    answer->length = n_packed;
-    return true;
+    return answer->text != NULL && answer->length >= GZIP_MIN &&
+           gzip_replace(&answer->text, &answer->length);
 }
 
 static bool is_had(struct MHD_Connection *connection, const struct http_answer *answer)

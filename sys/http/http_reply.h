@@ -8,6 +8,9 @@
 
 #include "sys/http/http.h"
 
+/* The client of the request accepts a compressed answer. */
+bool http_reply_takes_gzip(struct MHD_Connection *connection);
+
 /* Frees the answer's text. `stream` is sent instead of it and is freed; NULL: none. */
 enum MHD_Result http_reply_send(struct MHD_Connection *connection,
                                 struct http_answer *answer,

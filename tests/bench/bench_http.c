@@ -158,13 +158,14 @@ static double at_rest_ms(const struct bench_place *place, const struct load *loa
 {
     char *text = mem_alloc(TEXT_SIZE, 1);
     int fd = connect_to(port);
-    double loop_s = 0;
-    for (int i = -1; i < ANSWERS_AT_REST; i++) { /* the first answer does not count */
-        loop_s = i < 0 ? loop_s : loop_s - bench_place_loop_s(place);
+    send_request(fd, load->path, load->headers);
+    read_answer(fd, text); /* the first answer does not count */
+    double loop_s = -bench_place_loop_s(place);
+    for (int i = 0; i < ANSWERS_AT_REST; i++) {
         send_request(fd, load->path, load->headers);
         read_answer(fd, text);
-        loop_s = i < 0 ? loop_s : loop_s + bench_place_loop_s(place);
     }
+    loop_s += bench_place_loop_s(place);
     close(fd);
     free(text);
     return loop_s * 1e3 / ANSWERS_AT_REST;
