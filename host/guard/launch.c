@@ -377,20 +377,24 @@ static void bind_processors(const struct start *start)
  */
 static _Noreturn void become_command(const struct start *start)
 {
-    if (memcg_is_open(start->memcg) && !memcg_enter(start->memcg)) {
-        give_up(start->gate, "cannot enter the cgroup of its memory, \"%.150s\": %s",
-                start->memcg->path, strerror(errno));
-    }
+    bool is_counted = !memcg_is_open(start->memcg) || memcg_enter(start->memcg);
+    int error = errno;
     close_others(start);
     setsid();
     pass_gate(start->gate);
+    /* Behind the gate: a text sent before is lost when the process exits without having
+     * read what the guard sends (ECONNRESET). */
+    if (!is_counted) {
+        give_up(start->gate, "cannot enter the cgroup of its memory, \"%.150s\": %s",
+                start->memcg->path, strerror(error));
+    }
     if (start->command->is_job) {
         rlimit_watch_impose(&start->spec->limits, start->spec->is_leased);
     }
     bind_processors(start);
     umask((mode_t)(start->spec->umask & 0777));
     bool has_view = start->spec->is_leased && start->account->is_other;
-    int error = has_view ? private_view_enter((int)start->spec->private_view) : 0;
+    error = has_view ? private_view_enter((int)start->spec->private_view) : 0;
     if (error != 0) {
         give_up(start->gate, "cannot hide the machine from the job: %s",
                 strerror(error));

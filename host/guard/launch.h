@@ -39,8 +39,8 @@ struct launch_command {
 
 /* Forks the process. `dir` is the run's directory. On success the process is in
  * `cgroup` if that is still open: if the kernel refuses, the cgroup is removed, and the
- * run goes without. It enters `memcg` itself before it waits at the gate, and gives up
- * if it cannot. Errors: ERR_FULL, ERR_IO. */
+ * run goes without. It enters `memcg` itself before it waits at the gate; if it cannot,
+ * it gives up when it is released. Errors: ERR_FULL, ERR_IO. */
 int launch_fork(struct launched *launched, int dir, const struct run_spec *spec,
                 struct launch_command *command, const struct account *account,
                 struct cgroup *cgroup, const struct memcg *memcg,

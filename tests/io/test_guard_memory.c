@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_memcg.c: a run's memory where the kernel keeps it, by the controller of
+/* test_guard_memory.c: a run's memory where the kernel keeps it, by the controller of
  * either version: a job beyond its limit is ended for that and no other is, its peak
  * is told, and no cgroup is left. `make vm` runs this with version 2. */
 #include <setjmp.h>
@@ -12,9 +12,13 @@
 #include <linux/magic.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "host/guard/launch.h"
 #include "tests/io/guard_trial.h"
 
 enum { LIMIT_KIB = 50000, PEAK_LEAST_KIB = 45000, PEAK_MOST_KIB = 60000 };
@@ -172,6 +176,38 @@ static void test_reaping_leaves_nothing(void **state)
     assert_false(run_fixture_exists(path));
 }
 
+/* A job that would not be counted does not begin. `tasks` is a directory here, so that
+ * no process can write its number to it. */
+static void test_a_job_that_cannot_enter_does_not_begin(void **state)
+{
+    struct guard_trial *trial = *state;
+    struct msg_run_start start = guard_trial_job(trial, "");
+    struct launch_command command = {.text = "touch begun", .is_job = true};
+    struct account own = {0};
+    struct cgroup none = {.dir = -1};
+    struct memcg memcg;
+    struct launched launched;
+    struct run_spec spec;
+    const char *env[2] = {NULL, NULL};
+    char why[512];
+    struct err err;
+    int status;
+    start.spec.cwd = trial->fixture.dir;
+    assert_int_equal(run_spec_from_start(&spec, &start, &err), 0);
+    command.env = env;
+    assert_int_equal(mkdir(run_fixture_path(&trial->fixture, "tasks"), 0700), 0);
+    int dir = open(trial->fixture.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    memcg = (struct memcg){.dir = dir, .path = trial->fixture.dir};
+    assert_int_equal(
+        launch_fork(&launched, dir, &spec, &command, &own, &none, &memcg, &err), 0);
+    launch_release(&launched);
+    assert_int_equal(waitpid(launched.pid, &status, 0), launched.pid);
+    assert_true(launch_has_failed(&launched, why, sizeof(why)));
+    assert_non_null(strstr(why, "cannot enter the cgroup of its memory"));
+    assert_false(run_fixture_exists(run_fixture_path(&trial->fixture, "begun")));
+    close(dir);
+}
+
 int main(void)
 {
     if (!guard_trial_find_program()) {
@@ -180,9 +216,13 @@ int main(void)
 #define TRIAL(name)                                                                    \
     cmocka_unit_test_setup_teardown(name, guard_trial_begin, guard_trial_finish)
     const struct CMUnitTest tests[] = {
-        TRIAL(test_ended_at_limit),   TRIAL(test_others_live_on),
-        TRIAL(test_files_do_no_harm), TRIAL(test_peak),
-        TRIAL(test_leaves_nothing),   TRIAL(test_reaping_leaves_nothing),
+        TRIAL(test_ended_at_limit),
+        TRIAL(test_others_live_on),
+        TRIAL(test_files_do_no_harm),
+        TRIAL(test_peak),
+        TRIAL(test_leaves_nothing),
+        TRIAL(test_reaping_leaves_nothing),
+        TRIAL(test_a_job_that_cannot_enter_does_not_begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
