@@ -31,9 +31,9 @@ static int parse_list(const char *value, struct err *err)
     return ERR_NONE;
 }
 
-static int parse_word(const struct conf_key *key, const char *value, struct err *err)
+static int parse_word(const struct conf_key *key, const char *value, size_t length,
+                      struct err *err)
 {
-    size_t length = strlen(value);
     const char *at = key->words;
     while (*at != '\0') {
         size_t one = strcspn(at, " ");
@@ -44,8 +44,19 @@ static int parse_word(const struct conf_key *key, const char *value, struct err 
         at += strspn(at, " ");
     }
     return err_set(err, ERR_PARSE, "\"%.*s\" is not known, expected %s%s",
-                   conf_shown(value), value,
-                   strchr(key->words, ' ') != NULL ? "one of " : "", key->words);
+                   (int)length < conf_shown(value) ? (int)length : conf_shown(value),
+                   value, strchr(key->words, ' ') != NULL ? "one of " : "", key->words);
+}
+
+static int parse_words(const struct conf_key *key, const char *value, struct err *err)
+{
+    int code = ERR_NONE;
+    while (code == ERR_NONE && *(value += strspn(value, " \t")) != '\0') {
+        size_t length = strcspn(value, " \t");
+        code = parse_word(key, value, length, err);
+        value += length;
+    }
+    return code;
 }
 
 static int parse_value(const struct conf_key *key, const char *value, struct err *err)
@@ -69,7 +80,9 @@ static int parse_value(const struct conf_key *key, const char *value, struct err
     case CONF_DURATION:
         return conf_parse_key_duration(key, value, &number, err);
     case CONF_WORD:
-        return parse_word(key, value, err);
+        return parse_word(key, value, strlen(value), err);
+    case CONF_WORDS:
+        return parse_words(key, value, err);
     case CONF_TEXT:
         break;
     }

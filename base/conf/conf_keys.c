@@ -29,6 +29,8 @@
         .min = least, .max = most, .unit_ms = unit)
 #define WORD(key, choice, initial, what) \
     KEY(key, CONF_WORD, initial, what, .words = choice)
+#define WORDS(key, choice, what) \
+    KEY(key, CONF_WORDS, NULL, what, .words = choice)
 
 /* Of both hosts and queues. */
 #define LOAD_THRESHOLDS \
@@ -109,6 +111,9 @@ const struct conf_key conf_keys[] = {
     TEXT("KEY_FILE", NULL, "file with its public CURVE key"),
     LIST("ROLES", NULL, "what it may do: provider, consumer, admin"),
     INT("MAX_LEASES", 1, LEASES_PER_PROVIDER_MAX, "100", "open leases with each other site; the smaller one counts if both sites have one; leases of pools do not count"),
+#undef SECTION
+#define SECTION "ClusterAdmins"
+    LIST("ADMINISTRATORS", NULL, "users and user groups that may administrate the site, unless section Site has ADMINS"),
 #undef SECTION
 #define SECTION "Host"
     NAME("HOST_NAME", NULL, "the host, or default; node[001-128] is a row for each"),
@@ -486,13 +491,13 @@ const struct conf_key conf_keys[] = {
     YESNO("LSF_STRICT_RESREQ", NULL, "N: requirement strings have LSF's older, lenient syntax; default Y"),
     INT("LSB_NCPU_ENFORCE", 0, 1, NULL, "1: fairshare counts run time times slots; default 0"),
     YESNO("LSB_DISABLE_LIMLOCK_EXCL", NULL, "accepted without effect: PREEMPT_JOBTYPE decides"),
-    WORD("LSB_RESOURCE_ENFORCE", "memory", NULL, "accepted without effect: memory limits are always enforced by cgroups if these are available"),
-    WORD("LSF_PROCESS_TRACKING", "Y", NULL, "accepted without effect: processes are always tracked by cgroups if these are available"),
-    WORD("LSF_LINUX_CGROUP_ACCT", "Y", NULL, "accepted without effect: usage is always counted by cgroups if these are available"),
-    WORD("LSB_JOB_MEMLIMIT", "Y", NULL, "accepted without effect: memory limits always count the whole job"),
-    WORD("LSB_MEMLIMIT_ENFORCE", "Y", NULL, "accepted without effect: memory limits are always enforced"),
+    WORDS("LSB_RESOURCE_ENFORCE", "memory cpu gpu", "accepted without effect: memory limits are always enforced by cgroups if these are available, and a job with affinity[] is always bound to its processors"),
+    YESNO("LSF_PROCESS_TRACKING", NULL, "accepted without effect: processes are always tracked by cgroups if these are available"),
+    YESNO("LSF_LINUX_CGROUP_ACCT", NULL, "accepted without effect: usage is always counted by cgroups if these are available"),
+    YESNO("LSB_JOB_MEMLIMIT", NULL, "accepted without effect: memory limits always count the whole job"),
+    YESNO("LSB_MEMLIMIT_ENFORCE", NULL, "accepted without effect: memory limits are always enforced"),
     WORD("LSF_UNIT_FOR_LIMITS", "KB MB GB TB PB EB", NULL, "unit of sizes in limits that have none; default: KB"),
-    WORD("LSB_JOB_CPULIMIT", "Y", NULL, "accepted without effect: CPU limits always count the whole job"),
+    YESNO("LSB_JOB_CPULIMIT", NULL, "accepted without effect: CPU limits always count the whole job"),
     YESNO("EGO_HYBRID_EVENLY_DISTRIBUTE_SLOTS", NULL, "default for pools that do not set it"),
     YESNO("EGO_DISABLE_RECLAIM_HYBRID_OWN", NULL, "default for pools that do not set it"),
     INT("EGO_CONSUMER_PRIORITY_DEFAULT", 0, INT32_MAX, NULL, "default for pools that do not set it"),

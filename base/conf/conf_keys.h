@@ -20,6 +20,7 @@ enum conf_kind {
     CONF_YESNO,
     CONF_DURATION, /* min..max in ms */
     CONF_WORD,     /* one of `words`, separated by blanks, case-insensitive */
+    CONF_WORDS,    /* the same, one or several */
 };
 
 struct conf_key {

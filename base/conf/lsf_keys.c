@@ -24,6 +24,8 @@
 #define LSF_PORTS "it is a port of LSF's own daemons; ours are LISTEN of sections Site and Broker"
 #define LSF_DEBUG "it debugs LSF's own daemons"
 #define LSF_COMMANDS "it tunes LSF's own commands"
+#define INSTALLER "it is a note of LSF's installer to itself"
+#define FORMATS "sublet-lsf reads it from the environment of its user alone; set it there"
 #define WINDOWS "it concerns hosts with Windows, which are not supported"
 #define EGO "it concerns IBM's EGO, which is not used"
 #define CRAY "it concerns machines of Cray, which are not supported"
@@ -53,6 +55,7 @@
 #define NETWORKS "networks of parallel jobs (PE, switches) are not allocated"
 
 #define NOT_SCALED "limits are not scaled by CPU factors: they count minutes of the host that runs the job, as with ABS_RUNLIMIT = Y"
+#define ALWAYS_OF_JOB "limits are enforced, and count the whole job, with N too"
 #define OF_JOB "the limit counts all processes of a job, as with LSB_JOB_MEMLIMIT = Y"
 
 const struct lsf_key lsf_keys[] = {
@@ -385,9 +388,6 @@ const struct lsf_key lsf_keys[] = {
 #define SECTION "Cluster"
     IGNORED(NULL, "a site's name is NAME of section Site, and it finds others by BROKER"),
 #undef SECTION
-#define SECTION "ClusterAdmins"
-    UNSUPPORTED(NULL, "ADMINS of section Site names the administrators"),
-#undef SECTION
 #define SECTION "ComputeUnit"
     UNSUPPORTED("ADMIN", "ADMINS of section Site administrate every host"),
 #undef SECTION
@@ -486,23 +486,23 @@ const struct lsf_key lsf_keys[] = {
     IGNORED("LSB_API_RECVTIMEOUT", LSF_COMMANDS),
     IGNORED("LSB_API_VERBOSE", LSF_COMMANDS),
     UNSUPPORTED("LSB_AUTH_DAEMONS", "daemons always authenticate by CURVE keys"),
-    IGNORED("LSB_BHOSTS_FORMAT", LSF_COMMANDS),
+    UNSUPPORTED("LSB_BHOSTS_FORMAT", FORMATS),
     IGNORED("LSB_BHOSTS_STATUS", LSF_COMMANDS),
     IGNORED("LSB_BJGROUP_FORMAT", LSF_COMMANDS),
     IGNORED("LSB_BJOBS_CONSISTENT_EXIT_CODE", LSF_COMMANDS),
-    IGNORED("LSB_BJOBS_FORMAT", LSF_COMMANDS),
+    UNSUPPORTED("LSB_BJOBS_FORMAT", FORMATS),
     IGNORED("LSB_BJOBS_PENDREASON_LEVEL", LSF_COMMANDS),
     IGNORED("LSB_BLOCK_JOBINFO_TIMEOUT", QUERIES),
     IGNORED("LSB_BMGROUP_ALLREMOTE_EXPAND", LSF_COMMANDS),
     IGNORED("LSB_BPEEK_REMOTE_OUTPUT", LSF_COMMANDS),
     IGNORED("LSB_BPEEK_METHOD", LSF_COMMANDS),
     IGNORED("LSB_BPEEK_WAIT_TIME", LSF_COMMANDS),
-    IGNORED("LSB_BQUEUES_FORMAT", LSF_COMMANDS),
+    UNSUPPORTED("LSB_BQUEUES_FORMAT", FORMATS),
     IGNORED("LSB_BRC_FORMAT", LSF_COMMANDS),
     IGNORED("LSB_BSUB_ERR_RETRY", LSF_COMMANDS),
     UNSUPPORTED("LSB_BSUB_PARSE_SCRIPT", "`sublet sub` reads options in a script from standard input (`#SUBLET`), not from a file named as the command"),
     UNSUPPORTED("LSB_BSUBI_CMD_TYPE", LSF_COMMANDS),
-    IGNORED("LSB_BUSERS_FORMAT", LSF_COMMANDS),
+    UNSUPPORTED("LSB_BUSERS_FORMAT", FORMATS),
     UNSUPPORTED("LSB_BWAIT_IN_JOBS", "`sublet wait` works in a job as elsewhere"),
     IGNORED("LSB_BWAIT_REREG_INTERVAL", LSF_COMMANDS),
     IGNORED("LSB_CHUNK_RUSAGE", CHUNKS),
@@ -553,6 +553,8 @@ const struct lsf_key lsf_keys[] = {
     IGNORED("LSB_INTERACT_MSG_EXITINFO", LSF_COMMANDS),
     IGNORED("LSB_INTERACT_MSG_INTVAL", LSF_COMMANDS),
     IGNORED("LSB_JOB_ARRAY_NAME_WITH_INDEX", LSF_COMMANDS),
+    DIFFERS("LSB_JOB_CPULIMIT", ALWAYS_OF_JOB),
+    DIFFERS("LSB_JOB_MEMLIMIT", ALWAYS_OF_JOB),
     UNSUPPORTED("LSB_JOB_REPORT_MAIL", MAIL),
     UNSUPPORTED("LSB_JOB_TMPDIR", "jobs have the TMPDIR of their submission"),
     IGNORED("LSB_JOBINFO_DIR", LSF_FILES),
@@ -592,10 +594,12 @@ const struct lsf_key lsf_keys[] = {
     UNSUPPORTED("LSB_MC_DISABLE_HOST_LOOKUP", FORWARDING),
     UNSUPPORTED("LSB_MC_INITFAIL_MAIL", MAIL),
     UNSUPPORTED("LSB_MC_INITFAIL_RETRY", FORWARDING),
+    DIFFERS("LSB_MEMLIMIT_ENFORCE", ALWAYS_OF_JOB),
     UNSUPPORTED("LSB_MEMLIMIT_ENF_CONTROL", "a job above its memory limit is ended"),
     UNSUPPORTED("LSB_MIG2PEND", MIGRATION),
     UNSUPPORTED("LSB_MIXED_CASE_ENABLE", WINDOWS),
-    UNSUPPORTED("LSB_MOD_ALL_JOBS", "a running job's limits are changed by an administrator, not by its user"),
+    IGNORED("LSB_MODE", INSTALLER),
+    UNSUPPORTED("LSB_MOD_ALL_JOBS", "only -W, -M and -r of a job that has started can be changed, and without it too"),
     UNSUPPORTED("LSB_NQS_PORT", "jobs are not forwarded to NQS"),
     IGNORED("LSB_NUM_NIOS_CALLBACK_THREADS", LSF_COMMANDS),
     IGNORED("LSB_PACK_MESUB", LSF_COMMANDS),
@@ -693,6 +697,7 @@ const struct lsf_key lsf_keys[] = {
     IGNORED("LSF_DEBUG_LIM", LSF_DEBUG),
     IGNORED("LSF_DEBUG_RES", LSF_DEBUG),
     IGNORED("LSF_DEFAULT_FREQUENCY", ENERGY),
+    IGNORED("LSF_DEFAULT_INSTALL", INSTALLER),
     IGNORED("LSF_DHCP_ENV", "hosts are known by their keys and names, not by addresses"),
     IGNORED("LSF_DISABLE_LSRUN", "lsrun is not there"),
     IGNORED("LSF_DISCARD_LOG", LSF_LOGS),
@@ -755,6 +760,7 @@ const struct lsf_key lsf_keys[] = {
     IGNORED("LSF_LIM_IGNORE_CHECKSUM", LSF_DAEMONS),
     IGNORED("LSF_LIM_PORT", LSF_PORTS),
     IGNORED("LSF_LIM_SOL27_PLUGDIR", LSF_FILES),
+    IGNORED("LSF_LINK_PATH", INSTALLER),
     IGNORED("LSF_LOAD_USER_PROFILE", WINDOWS),
     IGNORED("LSF_LOG_MASK", LSF_LOGS),
     IGNORED("LSF_LOG_MASK_LIM", LSF_LOGS),
@@ -765,6 +771,8 @@ const struct lsf_key lsf_keys[] = {
     IGNORED("LSF_LOGDIR", LSF_LOGS),
     IGNORED("LSF_LOGDIR_USE_WIN_REG", WINDOWS),
     IGNORED("LSF_LOGFILE_OWNER", LSF_LOGS),
+    UNSUPPORTED("LSF_LSHOSTS_FORMAT", FORMATS),
+    UNSUPPORTED("LSF_LSLOAD_FORMAT", FORMATS),
     IGNORED("LSF_LSLOGIN_SSH", "lslogin is not there"),
     IGNORED("LSF_MACHDEP", LSF_FILES),
     UNSUPPORTED("LSF_MANAGE_FREQUENCY", ENERGY),
@@ -808,6 +816,8 @@ const struct lsf_key lsf_keys[] = {
     IGNORED("LSF_POE_TIMEOUT_BIND", NETWORKS),
     IGNORED("LSF_POE_TIMEOUT_SELECT", NETWORKS),
     IGNORED("LSF_PORT_RANGE", LSF_PORTS),
+    IGNORED("LSF_QUERY_ES_FUNCTIONS", QUERIES),
+    IGNORED("LSF_QUERY_ES_SERVERS", QUERIES),
     IGNORED("LSF_REG_FLOAT_HOSTS", LICENSES),
     IGNORED("LSF_REMOTE_COPY_CMD", "output of leased jobs is copied by the site"),
     IGNORED("LSF_REPLACE_PIM_WITH_LINUX_CGROUP", "cgroups are used where they are available"),

@@ -64,6 +64,9 @@ const char *keys_help_kind(const struct conf_key *key, char *text, size_t size)
     case CONF_WORD:
         snprintf(text, size, "one of: %s", key->words);
         break;
+    case CONF_WORDS:
+        snprintf(text, size, "some of: %s", key->words);
+        break;
     }
     return text;
 }

@@ -90,9 +90,9 @@ static void read_row(struct conf *conf, const struct conf_place *at,
     const char *name = conf_text(at->row, "RESOURCE", NULL);
     const char *how = conf_text(at->row, "METHOD", NULL);
     method->scope = RESREQ_SCOPE_DEFAULT;
-    if (name == NULL || how == NULL) {
+    if (name == NULL) {
         conf_complain(conf, CONF_ERROR, at->section, at->row, NULL,
-                      "a row needs both RESOURCE and METHOD");
+                      "a row needs RESOURCE");
         return;
     }
     const char *wrong = row_error(config, name);
@@ -101,6 +101,9 @@ static void read_row(struct conf *conf, const struct conf_place *at,
                       conf_cell(at->row, "RESOURCE"), "resource \"%s\" %s", name,
                       wrong);
         return;
+    }
+    if (how == NULL) {
+        return; /* LSF's "-": the default of the resource */
     }
     method->resource = name;
     method->scope = strcmp(how, "PER_JOB") == 0    ? RESREQ_SCOPE_JOB

@@ -326,12 +326,21 @@ static void read_shell(struct conf *conf, const struct conf_place *site,
     }
 }
 
+/* Those of the file of the site come before those of an LSF cluster. */
+static const char *admins_text(struct conf *conf, const struct conf_place *site)
+{
+    struct conf_place of_lsf = conf_value_last(conf, "ClusterAdmins", "ADMINISTRATORS");
+    const char *text = conf_text(of_lsf.row, "ADMINISTRATORS", NULL);
+    return text == NULL || conf_text(site->row, "ADMINS", NULL) != NULL
+               ? conf_value_text(conf, site, "ADMINS")
+               : text;
+}
+
 static void read_site(struct conf *conf, const struct conf_place *site,
                       struct site_config *config)
 {
     const char *name = need(conf, site, "NAME", "in section Site");
-    struct conf_words admins =
-        conf_words(conf->arena, conf_value_text(conf, site, "ADMINS"));
+    struct conf_words admins = conf_words(conf->arena, admins_text(conf, site));
     config->name = name != NULL && conf_parse_name(name, NULL) == 0 ? name : "";
     config->admins = admins.words;
     config->n_admins = admins.count;

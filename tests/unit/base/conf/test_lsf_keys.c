@@ -82,7 +82,8 @@ static void manual_is_known(void **state)
          "USERS PER_USER QUEUES HOSTS PROJECTS SLOTS MEM TMP LICENSE RESOURCE"},
         {"User", "USER_NAME MAX_JOBS JL/P MAX_PEND_JOBS"},
         {"", "LSB_MAILTO LSF_ENVDIR LSF_LIM_PORT LSF_MASTER_LIST LSF_ROOT_REX "
-             "LSB_RESOURCE_ENFORCE LSF_STRICT_RESREQ"},
+             "LSB_RESOURCE_ENFORCE LSF_STRICT_RESREQ LSB_MODE LSF_LINK_PATH "
+             "LSF_DEFAULT_INSTALL"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         char keys[512], *rest = NULL;

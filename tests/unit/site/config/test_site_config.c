@@ -87,6 +87,52 @@ static void test_whole(void **state)
     arena_release(&world.arena);
 }
 
+/* ADMINS is of the file that only Sublet reads, so that it decides. */
+static void test_admins(void **state)
+{
+    static const struct {
+        const char *text, *admins;
+    } rows[] = {
+        {SITE HOSTS QUEUE, "root"},
+        {SITE HOSTS QUEUE "Begin ClusterAdmins\nAdministrators = lsfadmin ops\n"
+                          "End ClusterAdmins\n",
+         "lsfadmin ops"},
+        {"Begin Site\nNAME = north\nSPOOL = /s\nADMINS = olga\nEnd Site\n" HOSTS QUEUE
+         "Begin ClusterAdmins\nADMINISTRATORS = lsfadmin\nEnd ClusterAdmins\n",
+         "olga"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct world world;
+        char admins[64] = "";
+        read_text(&world, rows[i].text);
+        assert_null(world.conf.diags);
+        for (int k = 0; k < world.setup.config.n_admins; k++) {
+            size_t length = strlen(admins);
+            snprintf(admins + length, sizeof(admins) - length, "%s%s", k > 0 ? " " : "",
+                     world.setup.config.admins[k]);
+        }
+        assert_string_equal(admins, rows[i].admins);
+        arena_release(&world.arena);
+    }
+}
+
+/* LSF's manual has "-" for the method of a resource that counts as by default. */
+static void test_reservation_usage_without_method(void **state)
+{
+    struct world world;
+    (void)state;
+    read_text(&world, SITE HOSTS QUEUE
+              "Begin Resource\nRESOURCENAME TYPE INTERVAL INCREASING DESCRIPTION\n"
+              "r1 Numeric () N (one)\nr2 Numeric () N (two)\nEnd Resource\n"
+              "Begin ReservationUsage\nRESOURCE METHOD\nr1 -\nr2 PER_HOST\n"
+              "End ReservationUsage\n");
+    assert_null(world.conf.diags);
+    assert_int_equal(world.setup.config.n_methods, 1);
+    assert_string_equal(world.setup.config.methods[0].resource, "r2");
+    arena_release(&world.arena);
+}
+
 static void test_defaults(void **state)
 {
     struct world world;
@@ -681,12 +727,20 @@ static void test_res_select(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole),       cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_merged_rows), cmocka_unit_test(test_counted_slots),
-        cmocka_unit_test(test_affinity),    cmocka_unit_test(test_brokers),
-        cmocka_unit_test(test_complaints),  cmocka_unit_test(test_units),
-        cmocka_unit_test(test_res_select),  cmocka_unit_test(test_slurm_borrow),
-        cmocka_unit_test(test_lease_user),  cmocka_unit_test(test_thresholds),
+        cmocka_unit_test(test_whole),
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_admins),
+        cmocka_unit_test(test_reservation_usage_without_method),
+        cmocka_unit_test(test_merged_rows),
+        cmocka_unit_test(test_counted_slots),
+        cmocka_unit_test(test_affinity),
+        cmocka_unit_test(test_brokers),
+        cmocka_unit_test(test_complaints),
+        cmocka_unit_test(test_units),
+        cmocka_unit_test(test_res_select),
+        cmocka_unit_test(test_slurm_borrow),
+        cmocka_unit_test(test_lease_user),
+        cmocka_unit_test(test_thresholds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
