@@ -25,6 +25,9 @@ struct cmd_submit_words {
     const char *(*announce)(struct call *call, const struct msg_reply *reply);
     const char *waiting, *finished;
     bool complains; /* with -K, about a job that is not DONE */
+    /* After a refusal, waits and returns true if the site is to be asked again. NULL:
+     * it is never. */
+    bool (*retry)(struct call *call, const struct msg_reply *reply, int n_tries);
 };
 /* Submits a job whose command is read, by the call's other options. */
 int cmd_submit_as(struct call *call, struct msg *msg,

@@ -251,6 +251,7 @@ const struct conf_key conf_keys[] = {
     INT("LEDGER_SIZE", 1, 1048576, "1024",
         "disk space of the ledger of slot time, in MB; beyond it the oldest hours are merged into days, and then the oldest days are deleted"),
     INT("MAX_PEND_JOBS", 0, INT32_MAX, "0", "pending jobs of all users; 0: no bound but that of each user"),
+    DURATION("SUB_TRY_INTERVAL", SECOND, SECOND, DAY, "60", "how long bsub waits before it tries again, if pending jobs are at their bound"),
     INT("MAX_PEND_SLOTS", 0, INT32_MAX, "0", "slots that pending jobs of all users ask for; 0: no bound but that of each user"),
     INT("USER_JOBS_SIZE", 1, 1048576, "1024",
         "memory, and disk space of the journal, in MB, that the jobs of one user may take until CLEAN_PERIOD after their end; administrators have no such bound"),

@@ -213,7 +213,6 @@ const struct lsf_key lsf_keys[] = {
     UNSUPPORTED("SSCHED_UPDATE_SUMMARY_BY_TASK", SESSIONS),
     UNSUPPORTED("SSCHED_UPDATE_SUMMARY_INTERVAL", SESSIONS),
     UNSUPPORTED("STRIPING_WITH_MINIMUM_NETWORK", NETWORKS),
-    IGNORED("SUB_TRY_INTERVAL", "a submission that is refused is not tried again; its message says why"),
     UNSUPPORTED("SYSTEM_MAPPING_ACCOUNT", "jobs run as the user that submitted them; a user without an account is refused"),
     UNSUPPORTED("USE_SUSP_SLOTS", "slots of suspended jobs are free for other jobs, as with Y"),
     IGNORED("VALIDATE_HOST_NAMES", "names of hosts are always checked"),

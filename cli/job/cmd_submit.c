@@ -179,18 +179,23 @@ static int follow(struct call *call, struct connect **connect, const struct msg 
 int cmd_submit_as(struct call *call, struct msg *msg,
                   const struct cmd_submit_words *words)
 {
-    struct connect *connect;
+    struct connect *connect = NULL;
     struct msg_reply reply;
     struct err err;
-    int status = submit_options_read(call, &msg->submit);
+    int code, n_tries = 0, status = submit_options_read(call, &msg->submit);
     if (status != CALL_OK) {
         return status;
     }
-    if (connect_new(call, &connect, &err) != 0) {
-        return call_fail_err(&err);
-    }
-    if (connect_ask(connect, msg, &msg->submit.request, CONNECT_PATIENCE_MS,
-                    &call->arena, &reply, &err) != 0) {
+    do {
+        connect_free(connect);
+        if (connect_new(call, &connect, &err) != 0) {
+            return call_fail_err(&err);
+        }
+        code = connect_ask(connect, msg, &msg->submit.request, CONNECT_PATIENCE_MS,
+                           &call->arena, &reply, &err);
+    } while (code != 0 && words->retry != NULL &&
+             words->retry(call, &reply, ++n_tries));
+    if (code != 0) {
         status = refuse(call, &msg->submit.spec, &reply, &err);
     } else {
         show_warnings(&reply);
@@ -216,7 +221,7 @@ static const char *announce(struct call *call, const struct msg_reply *reply)
 
 int cmd_submit_run(struct call *call)
 {
-    static const struct cmd_submit_words words = {announce, "", "", true};
+    static const struct cmd_submit_words words = {announce, "", "", true, NULL};
     struct msg msg = {.kind = MSG_SUBMIT};
     if (getenv("BSUB_CHK_RESREQ") != NULL) {
         return cmd_submit_check(call) == CALL_OK ? CALL_OK : CALL_BAD_RESREQ;

@@ -108,6 +108,8 @@ int lsf_manual_print(void)
          "\\fBLSB_DEFAULT_USERGROUP\\fR\nstand for \\-q, \\-P and \\-G of bsub, "
          "\\fBLSB_BJOBS_FORMAT\\fR for \\-o of bjobs.\nWith \\fBBSUB_QUIET\\fR bsub "
          "prints nothing; with \\fBBSUB_CHK_RESREQ\\fR it checks \\-R alone.\n"
+         "\\fBLSB_NTRIES\\fR is how often bsub asks a site whose pending jobs are at "
+         "their bound;\nwithout it, until the job is submitted.\n"
          ".SH SEE ALSO\n\\fBsublet\\fR(1), \\fBsublet.conf\\fR(5)");
     return call_finish_output();
 }

@@ -2,6 +2,7 @@
 /* lsf_submit.c: bsub and bmod. Source: LSF's command reference. */
 #include <errno.h>
 #include <fcntl.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +50,30 @@ static const char *announce(struct call *call, const struct msg_reply *reply)
     }
     return arena_printf(&call->arena, "%.*sis submitted to default queue %s",
                         (int)(at - reply->text), reply->text, at + strlen(words));
+}
+
+/* If pending jobs are at their bound, the site says when to try again. LSB_NTRIES is
+ * how often bsub tries; without it, until the job is submitted. */
+static bool retry(struct call *call, const struct msg_reply *reply, int n_tries)
+{
+    const char *most = getenv("LSB_NTRIES"), *name;
+    json_t *answer = json_loads(reply->json != NULL ? reply->json : "", 0, NULL);
+    json_int_t wait_s = json_integer_value(json_object_get(answer, "retry_s"));
+    bool is_tried = wait_s > 0 && (most == NULL || n_tries < strtol(most, NULL, 10));
+    (void)call;
+    if (is_tried) {
+        if ((name = json_string_value(json_object_get(answer, "user"))) != NULL) {
+            fprintf(stderr, "User <%s>: ", name);
+        } else if ((name = json_string_value(json_object_get(answer, "group"))) !=
+                   NULL) {
+            fprintf(stderr, "Group <%s>: ", name);
+        }
+        fprintf(stderr, "Pending job threshold reached. Retrying in %lld seconds...\n",
+                (long long)wait_s);
+        sleep((unsigned)wait_s);
+    }
+    json_decref(answer);
+    return is_tried;
 }
 
 /* ---- -pack */
@@ -132,8 +157,9 @@ int lsf_submit_run(struct call *call)
         return submit_pack(call, call_value(call, "-pack"));
     }
     static const struct cmd_submit_words words = {
-        announce, "<<Waiting for dispatch ...>>\n", "<<Job is finished>>\n", false};
-    static const struct cmd_submit_words quiet = {announce, "", "", false};
+        announce, "<<Waiting for dispatch ...>>\n", "<<Job is finished>>\n", false,
+        retry};
+    static const struct cmd_submit_words quiet = {announce, "", "", false, retry};
     struct msg msg = {.kind = MSG_SUBMIT};
     int status = submit_options_command(call, &msg.submit.spec);
     bool has_report = !call_has(call, "-N");

@@ -255,7 +255,7 @@ static int check_slots(const struct site_api *api, const struct peer *owner,
             n_more += (int64_t)row->spec.n_slots - job->spec->n_slots;
         }
     }
-    return n_more > 0 ? submit_check_slots(api, owner, n_more, err) : 0;
+    return n_more > 0 ? submit_bounds_slots(api, owner, n_more, err) : 0;
 }
 
 static int change(const struct site_api *api, const struct peer *from,
@@ -336,7 +336,7 @@ void job_modify_request(struct site_api *api, const struct peer *from,
     }
     if (job == NULL ||
         change(api, from, modify, job, has_started, arena, &row, &err) != 0 ||
-        submit_check_size(api, from, &row, 0, &err) != 0) {
+        submit_bounds_size(api, from, &row, 0, &err) != 0) {
         effects_reply_error(effects, from, modify->request, err.code,
                             "Job <%s>: %s. Job not modified.", modify->job, err.text);
         return;

@@ -78,15 +78,25 @@ struct job_spec;
 int submit_check_rules(const struct site_api *api, int queue, uint64_t bare_limits,
                        struct arena *arena, struct job_spec *spec, int *max_slots,
                        struct err *err) MUST_CHECK;
+/* Whose bound is reached: {"user", "ann"}, {"group", "team"} or {"site", "north"}. */
+struct pending_full {
+    const char *key, *name;
+};
+/* MAX_PEND_JOBS and MAX_PEND_SLOTS of users, groups and the site, for so many jobs more
+ * of so many slots each. Administrators have some places more than others. ERR_FULL if
+ * pending jobs have to start first: `full` is set. ERR_BOUNDS if that would not help.
+ */
+int submit_bounds_pending(const struct site_api *api, const struct peer *from,
+                          int n_more, int n_slots, struct pending_full *full,
+                          struct err *err) MUST_CHECK;
 /* USER_JOBS_SIZE: ERR_FULL if its user would have too much with that row and so many
  * jobs more. */
-int submit_check_size(const struct site_api *api, const struct peer *from,
-                      const struct row_job *row, int n_more,
-                      struct err *err) MUST_CHECK;
-/* MAX_PEND_SLOTS: ERR_FULL if pending jobs of the user `from` may not ask for so many
- * slots more. */
-int submit_check_slots(const struct site_api *api, const struct peer *from,
-                       int64_t n_more, struct err *err) MUST_CHECK;
+int submit_bounds_size(const struct site_api *api, const struct peer *from,
+                       const struct row_job *row, int n_more,
+                       struct err *err) MUST_CHECK;
+/* The same for MAX_PEND_SLOTS alone. */
+int submit_bounds_slots(const struct site_api *api, const struct peer *from,
+                        int64_t n_more, struct err *err) MUST_CHECK;
 
 /* JOB_CONTROL. KILL ends a pending job, and so does each signal that ends programs: its
  * state is EXIT without an exit code (LSF's TERM_OWNER). SUSPEND holds a pending job

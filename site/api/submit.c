@@ -457,139 +457,6 @@ static void store_number(const char *name, uint64_t value, struct effects *effec
                                          .counter = {.name = name, .value = value}});
 }
 
-/* One of the bounds of pending jobs. */
-struct pending_bound {
-    const struct pend_config *config;
-    const char *key, *what;
-    bool is_slots;
-    int64_t n_more;
-};
-
-/* MAX_PEND_JOBS of the groups that the user is in. */
-static int check_pending_of_groups(const struct site_api *api, const char *user,
-                                   const struct pending_bound *bound, struct err *err)
-{
-    for (int i = 0; i < bound->config->n_groups; i++) {
-        const struct pend_bound *of = &bound->config->groups[i];
-        const struct name_set *members =
-            &groups_find_users(&api->config->groups, of->user)->members;
-        if (!groups_has(members, user)) {
-            continue;
-        }
-        const char *one;
-        int64_t of_group = 0, n_slots;
-        int count;
-        for (int k = 0;
-             (one = job_index_pending_user(api->jobs, k, &count, &n_slots)) != NULL;
-             k++) {
-            int64_t n = bound->is_slots ? n_slots : count;
-            of_group += groups_has(members, one) ? n : 0;
-        }
-        if (bound->n_more > of->max - of_group) {
-            return err_set(
-                err, ERR_FULL,
-                "the users of group %s have %lld %s, and with %lld more there are more "
-                "than the %d of %s; try again when some have started",
-                of->user, (long long)of_group, bound->what, (long long)bound->n_more,
-                of->max, bound->key);
-        }
-    }
-    return 0;
-}
-
-static int check_bound(const struct site_api *api, const struct peer *from,
-                       const struct pending_bound *bound, int64_t of_user,
-                       int64_t of_site, struct err *err)
-{
-    const struct site_config *config = api->config;
-    int max = pend_config_of_user(bound->config, &config->groups, from->name);
-    int most = bound->config->of_site;
-    if (bound->n_more > max - of_user) {
-        return err_set(
-            err, ERR_FULL,
-            "user %s has %lld %s, and with %lld more there are more than the "
-            "%d of %s; try again when some have started",
-            from->name, (long long)of_user, bound->what, (long long)bound->n_more, max,
-            bound->key);
-    }
-    if (check_pending_of_groups(api, from->name, bound, err) < 0) {
-        return err->code;
-    }
-    if (most > 0 && !permission_is_admin(config, from) &&
-        bound->n_more > most - of_site) {
-        return err_set(err, ERR_FULL,
-                       "the site has %lld %s, and with %lld more there are more than "
-                       "the %d of %s; try again when some have started",
-                       (long long)of_site, bound->what, (long long)bound->n_more, most,
-                       bound->key);
-    }
-    return 0;
-}
-
-int submit_check_size(const struct site_api *api, const struct peer *from,
-                      const struct row_job *row, int n_more, struct err *err)
-{
-    enum { MIB = 1 << 20 };
-    int64_t more = (int64_t)record_size(schema_row_kinds[ROW_JOB], row) +
-                   (int64_t)n_more * SUBMISSION_JOB_BYTES;
-    int64_t of_user = job_index_user_bytes(api->jobs, row->spec.uid);
-    if (permission_is_admin(api->config, from) ||
-        of_user + more <= (int64_t)api->config->user_jobs_mib * MIB) {
-        return 0;
-    }
-    return err_set(
-        err, ERR_FULL,
-        "the jobs of user %s take %lld MB, with those that have ended within "
-        "CLEAN_PERIOD, and with this one more than the %d of "
-        "USER_JOBS_SIZE; try again when some have been cleaned",
-        row->spec.user, (long long)(of_user / MIB), api->config->user_jobs_mib);
-}
-
-static int64_t site_slots(const struct job_table *jobs)
-{
-    int64_t of_site = 0, n_slots;
-    int count;
-    for (int i = 0; job_index_pending_user(jobs, i, &count, &n_slots) != NULL; i++) {
-        of_site += n_slots;
-    }
-    return of_site;
-}
-
-int submit_check_slots(const struct site_api *api, const struct peer *from,
-                       int64_t n_more, struct err *err)
-{
-    const struct pending_bound slots = {&api->config->pend_slots, "MAX_PEND_SLOTS",
-                                        "pending slots", true, n_more};
-    return check_bound(api, from, &slots, job_index_pending_slots(api->jobs, from->uid),
-                       site_slots(api->jobs), err);
-}
-
-/* MAX_PEND_JOBS and MAX_PEND_SLOTS, of users, groups and of the site. Administrators
- * have some places more than the others. */
-static int check_pending(const struct site_api *api, const struct peer *from,
-                         int n_more, int n_slots, struct err *err)
-{
-    enum { RESERVED = 1000 };
-    const struct site_config *config = api->config;
-    const struct pending_bound jobs = {&config->pend, "MAX_PEND_JOBS", "pending jobs",
-                                       false, n_more};
-    int of_site = job_table_count_state(api->jobs, JOB_PEND) +
-                  job_table_count_state(api->jobs, JOB_PSUSP);
-    int most = JOBS_MAX - (permission_is_admin(config, from) ? 0 : RESERVED);
-    int code = check_bound(api, from, &jobs,
-                           job_index_count_pending(api->jobs, from->uid), of_site, err);
-    if (code == 0) {
-        code = submit_check_slots(api, from, (int64_t)n_more * n_slots, err);
-    }
-    if (code == 0 && n_more > most - job_table_count_unfinished(api->jobs)) {
-        return err_set(
-            err, ERR_FULL,
-            "the site has %d unfinished jobs and accepts %d; try again later",
-            job_table_count_unfinished(api->jobs), most);
-    }
-    return code;
-}
-
 /* The indices of the elements of an array; 0 of a job that is no array. */
 static int read_indices(const struct site_api *api, struct arena *arena,
                         const struct job_spec *spec, const int **indices,
@@ -623,11 +490,28 @@ static void hold(struct site_api *api, const struct job *first, int n_jobs,
     }
 }
 
+/* If pending jobs have to start first, the answer says when to try again. */
+static void refuse(const struct site_api *api, const struct peer *from,
+                   uint64_t request, const struct pending_full *full,
+                   const struct err *err, struct effects *effects)
+{
+    struct value *value = NULL;
+    if (full->key != NULL) {
+        value = value_object(&effects->arena);
+        value_add_duration(&effects->arena, value, "retry_s", api->config->retry_ms);
+        value_add_text(&effects->arena, value, full->key, full->name);
+    }
+    effects_reply_refusal(
+        effects, from, request, err->code,
+        arena_printf(&effects->arena, "%s. Job not submitted.", err->text), value);
+}
+
 void submit_request(struct site_api *api, const struct peer *from,
                     const struct msg *msg, struct effects *effects)
 {
     const struct msg_submit *submit = &msg->submit;
     struct arena *arena = &effects->arena;
+    struct pending_full full = {NULL, NULL};
     struct err err;
     const int *indices;
     int queue, n_indices;
@@ -638,10 +522,10 @@ void submit_request(struct site_api *api, const struct peer *from,
     if (submit_check(api, from, submit->bare_limits, arena, &row, &queue, &err) != 0 ||
         submit_check_orphan(&row.terms, &err) != 0 ||
         read_indices(api, arena, &row.spec, &indices, &n_indices, &err) != 0 ||
-        check_pending(api, from, n_indices, row.spec.n_slots, &err) != 0 ||
-        submit_check_size(api, from, &row, n_indices, &err) != 0) {
-        effects_reply_error(effects, from, submit->request, err.code,
-                            "%s. Job not submitted.", err.text);
+        submit_bounds_pending(api, from, n_indices, row.spec.n_slots, &full, &err) !=
+            0 ||
+        submit_bounds_size(api, from, &row, n_indices, &err) != 0) {
+        refuse(api, from, submit->request, &full, &err, effects);
         return;
     }
     struct resreq_notes notes = {.arena = arena};

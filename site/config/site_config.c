@@ -365,6 +365,7 @@ static void read_site(struct conf *conf, const struct conf_place *site,
     config->history_period_ms = parameter_duration(conf, "HISTORY_PERIOD");
     config->ledger_mib = parameter_int(conf, "LEDGER_SIZE");
     config->terminate_ms = parameter_duration(conf, "JOB_TERMINATE_INTERVAL");
+    config->retry_ms = parameter_duration(conf, "SUB_TRY_INTERVAL");
     config->pg_idle_ms = parameter_duration(conf, "PG_SUSP_IT");
     config->max_user_priority = parameter_int(conf, "MAX_USER_PRIORITY");
     config->max_array_size = parameter_int(conf, "MAX_JOB_ARRAY_SIZE");

@@ -134,6 +134,7 @@ struct site_config {
     int max_array_size;            /* elements of an array, and its largest index */
     struct pend_config pend;       /* MAX_PEND_JOBS */
     struct pend_config pend_slots; /* MAX_PEND_SLOTS */
+    int64_t retry_ms;              /* SUB_TRY_INTERVAL */
     const char *lease_account;     /* LEASE_USER: the account of leased jobs; "": the
                                       daemon's own, for root one of lease_uids */
     struct uid_range lease_uids;   /* LEASE_UIDS */

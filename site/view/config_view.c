@@ -155,6 +155,7 @@ void config_view_list_params(struct site_view *view, struct page *page,
     add_number(&params, "MAX_JOB_ARRAY_SIZE", "", config->max_array_size);
     add_number(&params, "MAX_USER_PRIORITY", "", config->max_user_priority);
     add_number(&params, "MAX_PEND_JOBS", "", config->pend.of_site);
+    add_number(&params, "SUB_TRY_INTERVAL", "", config->retry_ms / SECOND);
     add_number(&params, "LSF_UNIT_FOR_LIMITS_KB", "", config->limit_unit_kib);
     add_text(&params, "PARALLEL_SCHED_BY_SLOT", "",
              config->is_sched_by_slot ? "Y" : "N");

@@ -25,6 +25,9 @@ Begin Queue
 QUEUE_NAME = normal
 HOSTS = all
 End Queue
+Begin Parameters
+SUB_TRY_INTERVAL = 1
+End Parameters
 Begin UserGroup
 GROUP_NAME GROUP_MEMBER
 crowd (bin sys)
@@ -154,13 +157,43 @@ def test_pending_jobs():
         refused(f, "sys", "the users of group crowd have 4 pending jobs", "-J", "a[1-3]", "true")
         submit_as(f, "sys", "-J", "a[1-2]", "true")
         refused(f, "bin", "the users of group crowd have 6 pending jobs", "true")
-        refused(f, "games", "user games has 0 pending jobs", "-J", "a[1-4]", "true")
+        refused(f, "games", "4 pending jobs at once are more than the 3 of MAX_PEND_JOBS "
+                "that user games may have", "-J", "a[1-4]", "true")
         expect(isinstance(submit_as(f, OTHER, "true"), int), "another user's job")
         # All of one's own at once, and nobody else's.
         result = run_as(f, "bin", "kill", "0")
         expect_equal(result.returncode, 0, result.stderr)
         f.wait_for("those of bin to end", lambda: f.n_jobs("south", "PEND") == 8)
         expect(isinstance(submit_as(f, "sys", "-J", "a[1-4]", "true"), int), "room again")
+
+
+def bsub_as(f, user, *args, **variables):
+    entry = pwd.getpwnam(user)
+    return subprocess.Popen(["bsub", *args], executable=os.path.join(BIN, "sublet-lsf"),
+                            user=entry.pw_uid, group=entry.pw_gid, extra_groups=[],
+                            cwd="/", text=True, stdin=subprocess.DEVNULL,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            env=dict(f.environment, SUBLET_SOCKET=socket_of(f), **variables))
+
+
+def test_bsub_tries_again():
+    """As LSF's: until there is room, or LSB_NTRIES times; not if there can be no room."""
+    again = "User <daemon>: Pending job threshold reached. Retrying in 1 seconds...\n"
+    with Federation() as f:
+        begin(f)
+        f.cli("south", "queue", "inactivate", "normal")
+        array = submit_as(f, "daemon", "-J", "a[1-5]", "true")
+        status, out, said = f.hear_out(bsub_as(f, "daemon", "true", LSB_NTRIES="2"))
+        expect_equal((status, out), (255, ""), said)
+        expect(said.startswith(again + "user daemon has 5 pending jobs"), said)
+        status, _, said = f.hear_out(bsub_as(f, "daemon", "-J", "b[1-6]", "true"))
+        expect(status == 255 and said.startswith("6 pending jobs at once"), said)
+        bsub = bsub_as(f, "daemon", "true")
+        expect_equal(bsub.stderr.readline(), again, "while there is no room")
+        f.cli("south", "kill", "%d[1]" % array)
+        status, out, said = f.hear_out(bsub)
+        expect_equal(status, 0, said)
+        expect("is submitted to default queue <normal>" in out, out)
 
 
 def test_a_user_who_asks_without_end():
@@ -197,4 +230,4 @@ def end_all_of(f, user):
                 os.kill(int(pid), signal.SIGKILL)
 
 
-main(test_idle_connections, test_pending_jobs, test_a_user_who_asks_without_end, at_once=2)
+main(test_idle_connections, test_pending_jobs, test_bsub_tries_again, test_a_user_who_asks_without_end, at_once=2)

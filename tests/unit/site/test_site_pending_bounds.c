@@ -92,6 +92,30 @@ static void test_whose_row_counts(void **state)
     site_stage_release(&stage);
 }
 
+/* The answer says whose bound it is, and when to try again. */
+static void test_when_to_try_again(void **state)
+{
+    static const struct {
+        const char *parameters, *rows, *key, *name;
+        int retry_s;
+    } rows[] = {
+        {"", "ana 2", "user", "ana", 60},
+        {"SUB_TRY_INTERVAL = 5", "team 2", "group", "team", 5},
+        {"MAX_PEND_JOBS = 2", "default 9", "site", "south", 60},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct site_stage stage;
+        open_with(&stage, rows[i].parameters, rows[i].rows);
+        assert_true(submit(&stage, "ana", "a[1-2]") > 0);
+        assert_int_equal(submit(&stage, "ana", "b"), 0);
+        const struct msg_reply *reply = site_stage_reply(&stage);
+        assert_int_equal(reply->code, ERR_FULL);
+        assert_int_equal(value_find(reply->value, "retry_s")->number, rows[i].retry_s);
+        assert_string_equal(value_find(reply->value, rows[i].key)->text, rows[i].name);
+        site_stage_release(&stage);
+    }
+}
+
 /* A group as a whole; a user's own row or its default counts as well. */
 static void test_of_groups(void **state)
 {
@@ -174,10 +198,11 @@ static void test_slots(void **state)
               "ana 3\nEnd User\nBegin User\nUSER_NAME MAX_PEND_SLOTS\nana 8\nteam 12\n"
               "default 10");
     assert_int_equal(submit_slots(&stage, "ana", "a[1-3]", 3), 0);
-    expect_refused(&stage,
-                   "user ana has 0 pending slots, and with 9 more there are more than "
-                   "the 8 of MAX_PEND_SLOTS; try again when some have started. Job not "
-                   "submitted.");
+    assert_int_equal(site_stage_reply(&stage)->code, ERR_BOUNDS); /* of no use later */
+    assert_string_equal(site_stage_reply(&stage)->text,
+                        "9 pending slots at once are more than the 8 of MAX_PEND_SLOTS "
+                        "that user ana may have. Job not submitted.");
+    assert_null(site_stage_reply(&stage)->value);
     assert_true(submit_slots(&stage, "ana", "a[1-2]", 4) > 0);
     assert_int_equal(submit_slots(&stage, "ana", "b", 1), 0);
     assert_int_equal(submit_slots(&stage, "bob", "a", 5), 0);
@@ -354,6 +379,7 @@ int main(void)
         cmocka_unit_test(test_jobs_that_start_or_end_count_no_more),
         cmocka_unit_test(test_whose_row_counts),
         cmocka_unit_test(test_of_groups),
+        cmocka_unit_test(test_when_to_try_again),
         cmocka_unit_test(test_column_of_groups),
         cmocka_unit_test(test_100000_by_default),
         cmocka_unit_test(test_of_the_site),
