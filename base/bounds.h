@@ -24,7 +24,7 @@ enum {
     RES_REQS_MAX = 256,    /* -R options of one job; wrappers add some */
     RES_REQS_BYTES_MAX = 8192, /* of one job in total: evaluated within a millisecond */
     JOB_RLIMITS_MAX = 32,      /* of one job; more than there are kinds */
-    JOB_RLIMIT_TEXT_SIZE = 64, /* "mem=1048576" and its like */
+    JOB_RLIMIT_TEXT_SIZE = 192, /* "mem=1048576", "cpu=60000/host" */
     EXEC_COMMANDS_MAX =
         8, /* pre-execution or post-execution, of queue and application */
     EXEC_BYTES_MAX = 16384,      /* in total, so that a frame can hold them */

@@ -2,12 +2,15 @@
 /* job_rlimit.c: see job_rlimit.h. */
 #include "model/job_rlimit.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
+#include "base/bounds.h"
 #include "base/conf/conf.h"
 
-enum { HOURS_MAX = 1000000, COUNT_MAX = 1 << 22, NICE_MIN = -20, NICE_MAX = 19 };
+enum { TIME_HOURS_MAX = 1000000, COUNT_MAX = 1 << 22, NICE_MIN = -20, NICE_MAX = 19 };
 
 #define HOUR_MS INT64_C(3600000)
 #define MINUTE_MS INT64_C(60000)
@@ -49,6 +52,7 @@ struct job_rlimits job_rlimits_none(void)
     for (int i = 0; i < JOB_RLIMITS; i++) {
         limits.values[i] = JOB_RLIMIT_NONE;
     }
+    limits.cpu_host = "";
     return limits;
 }
 
@@ -72,7 +76,7 @@ int job_rlimit_parse_time(const char *text, int64_t *ms, struct err *err)
         }
         memcpy(hours_text, text, length);
         hours_text[length] = '\0';
-        int code = conf_parse_int(hours_text, 0, HOURS_MAX, &hours, err);
+        int code = conf_parse_int(hours_text, 0, TIME_HOURS_MAX, &hours, err);
         if (code != 0) {
             return code;
         }
@@ -83,6 +87,31 @@ int job_rlimit_parse_time(const char *text, int64_t *ms, struct err *err)
         *ms = hours * HOUR_MS + minutes_ms;
     }
     return code;
+}
+
+const char *job_rlimit_cpu_host(const char *text)
+{
+    const char *slash = strchr(text, '/');
+    return slash != NULL ? slash + 1 : "";
+}
+
+/* "90/EPYC7": the part before the host. */
+static int parse_cpu_time(const char *text, int64_t *ms, struct err *err)
+{
+    char time[32];
+    size_t length = strcspn(text, "/");
+    const char *host = job_rlimit_cpu_host(text);
+    if (text[length] == '/' && (host[0] == '\0' || strchr(host, '/') != NULL ||
+                                strlen(host) >= HOST_NAME_SIZE)) {
+        return err_set(err, ERR_PARSE,
+                       "%.40s: expected [HOURS:]MINUTES[/HOST], or a host model", text);
+    }
+    if (length >= sizeof(time)) {
+        return err_set(err, ERR_BOUNDS, "%.40s: expected [HOURS:]MINUTES", text);
+    }
+    memcpy(time, text, length);
+    time[length] = '\0';
+    return job_rlimit_parse_time(time, ms, err);
 }
 
 int64_t job_rlimit_unit_kib(const char *word)
@@ -142,7 +171,8 @@ int job_rlimit_parse(enum job_rlimit limit, const char *text, int64_t unit_kib,
     *is_bare = false;
     switch (job_rlimit_kinds[limit].unit) {
     case JOB_RLIMIT_TIME:
-        code = job_rlimit_parse_time(text, value, err);
+        code = limit == JOB_RLIMIT_CPU ? parse_cpu_time(text, value, err)
+                                       : job_rlimit_parse_time(text, value, err);
         if (code == 0 && (*value <= 0 || *value > TIME_MAX)) {
             return err_set(err, ERR_BOUNDS,
                            "\"%.40s\", expected more than 0 and less "
@@ -200,13 +230,20 @@ static bool is_in_bounds(enum job_rlimit limit, int64_t value)
 static bool read_one(const char *text, struct job_rlimits *limits)
 {
     const char *equals = strchr(text, '=');
+    char digits[32];
     int64_t value = 0;
     for (int i = 0; equals != NULL && i < JOB_RLIMITS; i++) {
         const char *name = job_rlimit_kinds[i].name;
         size_t length = strlen(name);
         if ((size_t)(equals - text) == length && memcmp(text, name, length) == 0) {
+            const char *host =
+                i == JOB_RLIMIT_CPU ? job_rlimit_cpu_host(equals + 1) : "";
+            snprintf(digits, sizeof(digits), "%.*s",
+                     host[0] != '\0' ? (int)strcspn(equals + 1, "/") : INT_MAX,
+                     equals + 1);
+            limits->cpu_host = host[0] != '\0' ? host : limits->cpu_host;
             limits->values[i] =
-                conf_parse_int(equals + 1, INT64_MIN, INT64_MAX, &value, NULL) == 0
+                conf_parse_int(digits, INT64_MIN, INT64_MAX, &value, NULL) == 0
                     ? value
                     : JOB_RLIMIT_NONE;
             return is_in_bounds((enum job_rlimit)i, limits->values[i]);
@@ -240,8 +277,10 @@ int job_rlimits_write(struct arena *arena, const struct job_rlimits *limits,
         if (list == NULL) {
             list = arena_alloc(arena, JOB_RLIMITS, sizeof(*list));
         }
-        list[count++] = arena_printf(arena, "%s=%lld", job_rlimit_kinds[i].name,
-                                     (long long)limits->values[i]);
+        const char *host = i == JOB_RLIMIT_CPU ? limits->cpu_host : "";
+        list[count++] = arena_printf(arena, "%s=%lld%s%s", job_rlimit_kinds[i].name,
+                                     (long long)limits->values[i],
+                                     host[0] != '\0' ? "/" : "", host);
     }
     *texts = list;
     return count;

@@ -58,6 +58,9 @@ extern const struct job_rlimit_kind job_rlimit_kinds[JOB_RLIMITS];
 
 struct job_rlimits {
     int64_t values[JOB_RLIMITS]; /* JOB_RLIMIT_NONE: not limited */
+    /* The host or model of a CPU limit such as 60/EPYC7, whose CPU factor it is meant
+     * for; "": none was given. Of the limits of a run it is always "". */
+    const char *cpu_host;
 };
 
 /* No limits. */
@@ -65,8 +68,10 @@ struct job_rlimits job_rlimits_none(void);
 
 /* "90", "1:30", "90m": the syntax of -W, -c, RUNLIMIT. */
 int job_rlimit_parse_time(const char *text, int64_t *ms, struct err *err) MUST_CHECK;
-/* Parses a value. `unit_kib` is the unit of a size without a unit; `*is_bare` is true
- * for such a size. */
+/* The host or model of a CPU limit such as "60/EPYC7", within `text`; "": none. */
+const char *job_rlimit_cpu_host(const char *text);
+/* Parses a value, of a CPU limit without its host. `unit_kib` is the unit of a size
+ * without a unit; `*is_bare` is true for such a size. */
 int job_rlimit_parse(enum job_rlimit limit, const char *text, int64_t unit_kib,
                      int64_t *value, bool *is_bare, struct err *err) MUST_CHECK;
 /* The unit's KiB: "KB" 1, "MB" 1024, ...; 0 if the word is not a unit. */
@@ -78,7 +83,8 @@ int64_t job_rlimit_scale(int64_t size, int64_t unit_kib);
 /* "90 min", "1048576 KB", as queues and jobs are shown. */
 const char *job_rlimit_text(struct arena *arena, enum job_rlimit limit, int64_t value);
 
-/* Texts such as "mem=1048576", one for each limit that is set. */
+/* Texts such as "mem=1048576" or "cpu=60000/EPYC7", one for each limit that is set.
+ * What is read borrows from the texts. */
 int job_rlimits_read(const char *const *texts, int n_texts, struct job_rlimits *limits,
                      struct err *err) MUST_CHECK;
 int job_rlimits_write(struct arena *arena, const struct job_rlimits *limits,

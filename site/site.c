@@ -175,6 +175,7 @@ struct site *site_new(const struct site_config *from)
     site->life = lifecycle_new(&(struct lifecycle_parts){
         .site = site->name,
         .config = config,
+        .host_resources = site->host_resources,
         .jobs = site->jobs,
         .runs = site->runs,
         .consumer = site->consumer,

@@ -221,6 +221,7 @@ static void change_resources(struct site *site, int64_t now_ms)
     host_resources_free(site->host_resources);
     site->host_resources = host_resources_new(site->config);
     site->resreq_cache = resreq_cache_new(site->config, site->host_resources);
+    lifecycle_reload_resources(site->life, site->host_resources);
     load_suspend_reload(site->load_suspend, site->config, site->host_resources);
     rusage_ledger_reload(site->rusage, host_resources_catalogue(site->host_resources));
     lease_resources_reload(&site->lease_resources, site->config, site->host_resources);

@@ -54,7 +54,8 @@
 #define MAIL "no mail is sent about jobs; use `sublet wait`, `sublet events` or POST_EXEC"
 #define NETWORKS "networks of parallel jobs (PE, switches) are not allocated"
 
-#define NOT_SCALED "limits are not scaled by CPU factors: they count minutes of the host that runs the job, as with ABS_RUNLIMIT = Y"
+#define NOT_SCALED "run limits are not scaled by CPU factors: they are wall-clock time, as with ABS_RUNLIMIT = Y"
+#define SCALED_BY_NAME "a limit without a host, a model or DEFAULT_HOST_SPEC counts minutes of the host that runs the job"
 #define ALWAYS_OF_JOB "limits are enforced, and count the whole job, with N too"
 #define OF_JOB "the limit counts all processes of a job, as with LSB_JOB_MEMLIMIT = Y"
 
@@ -81,7 +82,7 @@ const struct lsf_key lsf_keys[] = {
     IGNORED("CONDENSE_PENDING_REASONS", "each job has its own reason"),
     UNSUPPORTED("CONTAINER_PROFILE", CONTAINERS),
     UNSUPPORTED("CSM_VALID_SMT", "modes of simultaneous multithreading are not set"),
-    UNSUPPORTED("DEFAULT_HOST_SPEC", NOT_SCALED),
+    DIFFERS("DEFAULT_HOST_SPEC", "it scales CPU limits alone: run limits are wall-clock time, as with ABS_RUNLIMIT = Y"),
     UNSUPPORTED("DEFAULT_JOB_CWD", "a job runs in the directory that it was submitted in, or in that of -cwd"),
     UNSUPPORTED("DEFAULT_JOB_OUTDIR", "output goes where -o says"),
     UNSUPPORTED("DEFAULT_RC_ACCOUNT_PER_PROJECT", CONNECTOR),
@@ -235,7 +236,7 @@ const struct lsf_key lsf_keys[] = {
     IGNORED("RETRY_LIMIT", LSF_DAEMONS),
 #undef SECTION
 #define SECTION "Queue"
-    DIFFERS("CPULIMIT", NOT_SCALED),
+    DIFFERS("CPULIMIT", SCALED_BY_NAME),
     DIFFERS("MEMLIMIT", OF_JOB),
     DIFFERS("RUNLIMIT", NOT_SCALED),
     DIFFERS("SWAPLIMIT", OF_JOB),
@@ -245,7 +246,7 @@ const struct lsf_key lsf_keys[] = {
     UNSUPPORTED("CONCURRENT_JOBS", "the number of jobs that run at a time is not bounded; use a Limit section with JOBS"),
     UNSUPPORTED("CONTAINER", CONTAINERS),
     UNSUPPORTED("CSM_REQ", "modes of simultaneous multithreading are not set"),
-    UNSUPPORTED("DEFAULT_HOST_SPEC", NOT_SCALED),
+    DIFFERS("DEFAULT_HOST_SPEC", "it scales CPU limits alone: run limits are wall-clock time, as with ABS_RUNLIMIT = Y"),
     UNSUPPORTED("DISPATCH_BY_QUEUE", "decisions are published after each pass over all queues"),
     UNSUPPORTED("ELIGIBLE_PEND_TIME_LIMIT", "a job pends as long as it must; its user is not told of a limit"),
     UNSUPPORTED("EXTSCHED", "options of external schedulers (-extsched) are not known"),
@@ -294,7 +295,7 @@ const struct lsf_key lsf_keys[] = {
     UNSUPPORTED("USE_PAM_CREDS", "sessions of PAM are not opened for jobs"),
 #undef SECTION
 #define SECTION "Application"
-    DIFFERS("CPULIMIT", NOT_SCALED),
+    DIFFERS("CPULIMIT", SCALED_BY_NAME),
     DIFFERS("MEMLIMIT", OF_JOB),
     DIFFERS("RUNLIMIT", NOT_SCALED),
     DIFFERS("SWAPLIMIT", OF_JOB),

@@ -45,7 +45,10 @@ const struct call_option cmd_submit_options[] = {
     {"-t", "TIME", "ends at [[[YEAR:]MONTH:]DAY:]HOUR:MINUTE at the latest", false},
     {"-ti", NULL, "with -w: ends once the condition can never be met", false},
     {"-Q", "CODES", "is requeued for these exit codes: '99 EXCLUDE(7)'", false},
-    {"-c", "[HOURS:]MINUTES", "limit on CPU time of all its processes", false},
+    {"-c", "[HOURS:]MINUTES[/HOST]",
+     "limit on CPU time of all its processes; scaled by the CPU factor of a host or "
+     "model",
+     false},
     {"-M", "SIZE", "limit on memory of all its processes: KB, or as 4GB", false},
     {"-v", "SIZE", "limit on their virtual memory", false},
     {"-p", "NUMBER", "limit on its processes at a time", false},

@@ -80,6 +80,9 @@ static int read_limits(struct call *call, struct msg_submit *submit)
                                               &limits.values[i], &is_bare, &err) != 0) {
             return call_misuse(call, "%s: %s", option, err.text);
         }
+        if (value != NULL && i == JOB_RLIMIT_CPU) {
+            limits.cpu_host = job_rlimit_cpu_host(value);
+        }
         submit->bare_limits |= is_bare ? UINT64_C(1) << i : 0;
     }
     submit->spec.n_limits =

@@ -10,12 +10,14 @@
 enum { PRE_TRIES_DEFAULT = 5 }; /* LSF's MAX_PREEXEC_RETRY */
 
 #define MINUTE_MS INT64_C(60000)
+#define CPU_LIMIT_MAX (INT64_C(3649) * 86400000) /* less than ten years */
 
 void job_rules_init(struct job_rules *rules)
 {
     *rules = (struct job_rules){
         .soft = job_rlimits_none(),
         .hard = job_rlimits_none(),
+        .host_spec = "",
         .rerunnable = JOB_RULES_UNSET,
         .job_starter = "",
         .pre_exec = "",
@@ -56,9 +58,61 @@ static void add_slots(struct job_rules *to, const struct job_rules *from)
     }
 }
 
-/* The default of the nearer level applies, and both maxima. */
-static void add_limits(struct job_rules *to, const struct job_rules *from)
+/* The CPU factor of the host of a limit; 0: it has none, or an unknown one. */
+static double factor_of(const struct job_rules_stack *stack, const char *host_spec,
+                        const char *host)
 {
+    host = host[0] != '\0' ? host : host_spec;
+    return host[0] != '\0' && stack->cpu_factor != NULL
+               ? stack->cpu_factor(stack->cpu_factor_arg, host)
+               : 0;
+}
+
+/* What a CPU limit is on a host with that factor. */
+static int64_t scale_cpu(const struct job_rules_stack *stack, const char *host_spec,
+                         const struct job_rlimits *limits, double factor)
+{
+    int64_t limit_ms = limits->values[JOB_RLIMIT_CPU];
+    double own = factor_of(stack, host_spec, limits->cpu_host);
+    if (limit_ms == JOB_RLIMIT_NONE || own <= 0) {
+        return limit_ms;
+    }
+    double scaled = (double)limit_ms * own / factor;
+    return scaled < 1                       ? 1
+           : scaled < (double)CPU_LIMIT_MAX ? (int64_t)scaled
+                                            : CPU_LIMIT_MAX;
+}
+
+static void set_cpu(struct job_rlimits *to, const struct job_rlimits *from)
+{
+    to->values[JOB_RLIMIT_CPU] = from->values[JOB_RLIMIT_CPU];
+    to->cpu_host = from->cpu_host;
+}
+
+/* Sets `to` to `most` if that is less. */
+static void bound_cpu(const struct job_rules_stack *stack, const char *host_spec,
+                      struct job_rlimits *to, const struct job_rlimits *most)
+{
+    if (scale_cpu(stack, host_spec, most, 1) < scale_cpu(stack, host_spec, to, 1)) {
+        set_cpu(to, most);
+    }
+}
+
+static void add_cpu_limit(const struct job_rules_stack *stack, struct job_rules *to,
+                          const struct job_rules *from)
+{
+    bound_cpu(stack, to->host_spec, &to->hard, &from->hard);
+    if (from->soft.values[JOB_RLIMIT_CPU] != JOB_RLIMIT_NONE) {
+        set_cpu(&to->soft, &from->soft);
+    }
+    bound_cpu(stack, to->host_spec, &to->soft, &to->hard);
+}
+
+/* The default of the nearer level applies, and both maxima. */
+static void add_limits(const struct job_rules_stack *stack, struct job_rules *to,
+                       const struct job_rules *from)
+{
+    add_cpu_limit(stack, to, from);
     if (from->default_run_limit_ms > 0) {
         to->default_run_limit_ms = from->default_run_limit_ms;
     }
@@ -71,6 +125,9 @@ static void add_limits(struct job_rules *to, const struct job_rules *from)
         to->default_run_limit_ms = least(to->default_run_limit_ms, to->run_limit_ms);
     }
     for (int i = 0; i < JOB_RLIMITS; i++) {
+        if (i == JOB_RLIMIT_CPU) {
+            continue;
+        }
         to->hard.values[i] = least(to->hard.values[i], from->hard.values[i]);
         if (from->soft.values[i] != JOB_RLIMIT_NONE) {
             to->soft.values[i] = from->soft.values[i];
@@ -79,13 +136,14 @@ static void add_limits(struct job_rules *to, const struct job_rules *from)
     }
 }
 
-static void add_rules(struct job_rules *to, const struct job_rules *from)
+static void add_rules(const struct job_rules_stack *stack, struct job_rules *to,
+                      const struct job_rules *from)
 {
     if (from == NULL) {
         return;
     }
     add_slots(to, from);
-    add_limits(to, from);
+    add_limits(stack, to, from);
     if (from->rerunnable != JOB_RULES_UNSET) {
         to->rerunnable = from->rerunnable;
     }
@@ -117,11 +175,17 @@ static void add_rules(struct job_rules *to, const struct job_rules *from)
 
 void job_rules_merge(const struct job_rules_stack *stack, struct job_rules *merged)
 {
+    const struct job_rules *const levels[] = {stack->site, stack->queue, stack->app,
+                                              stack->job};
     job_rules_init(merged);
-    add_rules(merged, stack->site);
-    add_rules(merged, stack->queue);
-    add_rules(merged, stack->app);
-    add_rules(merged, stack->job);
+    for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
+        if (levels[i] != NULL && levels[i]->host_spec[0] != '\0') {
+            merged->host_spec = levels[i]->host_spec;
+        }
+    }
+    for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
+        add_rules(stack, merged, levels[i]);
+    }
     if (stack->app != NULL) {
         merged->pre_exec = stack->app->pre_exec;
         merged->post_exec = stack->app->post_exec;
@@ -200,7 +264,19 @@ static int check_controls(const struct job_spec *spec, struct err *err)
     return 0;
 }
 
-static int check_limits(const struct job_rules *rules, const struct job_spec *spec,
+/* True if the job asks for more than the rules allow. */
+static bool exceeds(const struct job_rules_stack *stack, const struct job_rules *rules,
+                    const struct job_rlimits *requested, enum job_rlimit limit)
+{
+    if (limit == JOB_RLIMIT_CPU) {
+        return scale_cpu(stack, rules->host_spec, requested, 1) >
+               scale_cpu(stack, rules->host_spec, &rules->hard, 1);
+    }
+    return requested->values[limit] > rules->hard.values[limit];
+}
+
+static int check_limits(const struct job_rules_stack *stack,
+                        const struct job_rules *rules, const struct job_spec *spec,
                         struct err *err)
 {
     struct job_rlimits requested;
@@ -213,7 +289,7 @@ static int check_limits(const struct job_rules *rules, const struct job_spec *sp
         }
         if (kind->option == NULL) {
             code = err_set(err, ERR_DENIED, "a job cannot request %s", kind->key);
-        } else if (requested.values[i] > rules->hard.values[i]) {
+        } else if (exceeds(stack, rules, &requested, (enum job_rlimit)i)) {
             arena_init(&arena);
             code = err_set(
                 err, ERR_BOUNDS, "%s: Cannot exceed queue's hard limit(s), which is %s",
@@ -221,6 +297,12 @@ static int check_limits(const struct job_rules *rules, const struct job_spec *sp
                 job_rlimit_text(&arena, (enum job_rlimit)i, rules->hard.values[i]));
             arena_release(&arena);
         }
+    }
+    if (code == 0 && requested.cpu_host[0] != '\0' &&
+        factor_of(stack, "", requested.cpu_host) <= 0) {
+        code = err_set(err, ERR_NOT_FOUND,
+                       "-c: %s is no host model, and no host with a configured model",
+                       requested.cpu_host);
     }
     return code;
 }
@@ -240,7 +322,7 @@ int job_rules_check(const struct job_rules_stack *stack, struct job_spec *spec,
     if (code == 0) {
         code = check_controls(spec, err);
     }
-    return code == 0 ? check_limits(&rules, spec, err) : code;
+    return code == 0 ? check_limits(stack, &rules, spec, err) : code;
 }
 
 static bool has_code(const int *codes, int n_codes, int code)
@@ -293,17 +375,48 @@ static const char *start_with(struct arena *arena, const char *starter,
                         at + sizeof(mark) - 1);
 }
 
+bool job_rules_scale(const struct job_rules_stack *stack, const struct job_spec *spec)
+{
+    const struct job_rules *const levels[] = {stack->site, stack->queue, stack->app};
+    for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
+        if (levels[i] != NULL &&
+            (levels[i]->host_spec[0] != '\0' || levels[i]->soft.cpu_host[0] != '\0' ||
+             levels[i]->hard.cpu_host[0] != '\0')) {
+            return true;
+        }
+    }
+    for (int i = 0; i < spec->n_limits; i++) {
+        if (job_rlimit_cpu_host(spec->limits[i])[0] != '\0') {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Applies the job's value, else the default, up to the maximum, which may have changed
  * since the submission. */
-static void apply_limits(struct arena *arena, const struct job_rules *rules,
+static void apply_limits(struct arena *arena, const struct job_rules_stack *stack,
+                         const struct job_rules *rules, double factor,
                          struct job_spec *spec)
 {
     struct job_rlimits limits;
     if (job_rlimits_read(spec->limits, spec->n_limits, &limits, NULL) != 0) {
         return; /* written by a later version: left unchanged */
     }
+    if (limits.values[JOB_RLIMIT_CPU] == JOB_RLIMIT_NONE) {
+        set_cpu(&limits, &rules->soft);
+    }
+    bound_cpu(stack, rules->host_spec, &limits, &rules->hard);
+    if (factor > 0) {
+        limits.values[JOB_RLIMIT_CPU] =
+            scale_cpu(stack, rules->host_spec, &limits, factor);
+        limits.cpu_host = "";
+    }
     for (int i = 0; i < JOB_RLIMITS; i++) {
         int64_t *value = &limits.values[i], most = rules->hard.values[i];
+        if (i == JOB_RLIMIT_CPU) {
+            continue;
+        }
         if (*value == JOB_RLIMIT_NONE) {
             *value = rules->soft.values[i];
         }
@@ -394,14 +507,14 @@ static void apply_codes(struct arena *arena, const struct job_rules *rules,
 }
 
 void job_rules_apply(struct arena *arena, const struct job_rules_stack *stack,
-                     struct job_spec *spec)
+                     double factor, struct job_spec *spec)
 {
     struct job_rules rules;
     job_rules_merge(stack, &rules);
     const char *pre = stack->queue != NULL ? stack->queue->pre_exec : "";
     const char *post = stack->queue != NULL ? stack->queue->post_exec : "";
     spec->command = start_with(arena, rules.job_starter, spec->command);
-    apply_limits(arena, &rules, spec);
+    apply_limits(arena, stack, &rules, factor, spec);
     apply_codes(arena, &rules, spec);
     apply_commands(arena, spec->pre_execs, spec->n_pre_execs, rules.pre_exec, pre, true,
                    &spec->pre_execs, &spec->n_pre_execs);

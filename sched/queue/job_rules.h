@@ -31,10 +31,11 @@ struct job_rules {
     int min_slots, default_slots, max_slots; /* PROCLIMIT; max 0: any number */
     int64_t run_limit_ms;                    /* RUNLIMIT: the maximum; 0: none */
     int64_t default_run_limit_ms;            /* of jobs without -W; 0: none */
-    struct job_rlimits soft;                 /* defaults */
-    struct job_rlimits hard;                 /* maxima */
-    int rerunnable;                          /* RERUNNABLE: 0, 1 or UNSET */
-    const int *requeue_codes;                /* REQUEUE_EXIT_VALUES; NULL: not given */
+    const char *host_spec; /* DEFAULT_HOST_SPEC: of CPU limits without one; "": none */
+    struct job_rlimits soft;  /* defaults */
+    struct job_rlimits hard;  /* maxima */
+    int rerunnable;           /* RERUNNABLE: 0, 1 or UNSET */
+    const int *requeue_codes; /* REQUEUE_EXIT_VALUES; NULL: not given */
     int n_requeue_codes;
     const int *exclude_codes; /* the codes in EXCLUDE(...) */
     int n_exclude_codes;
@@ -63,9 +64,17 @@ int job_rules_read_requeue(struct arena *arena, const char *text,
                            struct job_rules *rules, struct err *err) MUST_CHECK;
 
 /* The levels of rules for a job; NULL: there is none. `job`: what it asked for beside
- * its spec (-Q). */
+ * its spec (-Q). `cpu_factor` returns the CPU factor of a host or a model; 0: it knows
+ * none of that name. NULL: it is not needed.
+ *
+ * A CPU limit with a host is the CPU time on that host: on another one it is multiplied
+ * by the factor of the named host and divided by that of the other. One without a host,
+ * DEFAULT_HOST_SPEC included, is the same everywhere. Limits are compared by what they
+ * are on a host whose factor is 1. */
 struct job_rules_stack {
     const struct job_rules *site, *queue, *app, *job;
+    double (*cpu_factor)(const void *arg, const char *name);
+    const void *cpu_factor_arg;
 };
 
 /* Merges the levels. Commands of the result are the application's alone. */
@@ -77,10 +86,16 @@ void job_rules_merge(const struct job_rules_stack *stack, struct job_rules *merg
 int job_rules_check(const struct job_rules_stack *stack, struct job_spec *spec,
                     int *max_slots, struct err *err) MUST_CHECK;
 
+/* A host or model is named in a CPU limit of the job or of its rules, so that the limit
+ * depends on the host that executes it. */
+bool job_rules_scale(const struct job_rules_stack *stack, const struct job_spec *spec);
+
 /* Applies the rules to what is executed: the JOB_STARTER around the command, the
- * limits, the commands before and after, and LSB_EXIT_REQUEUE in the environment. */
+ * limits, the commands before and after, and LSB_EXIT_REQUEUE in the environment.
+ * `factor` is the CPU factor of the host that executes it, for which the CPU limit is
+ * scaled; 0: of no host yet, so that the limit keeps its own. */
 void job_rules_apply(struct arena *arena, const struct job_rules_stack *stack,
-                     struct job_spec *spec);
+                     double factor, struct job_spec *spec);
 
 /* These take merged rules. */
 bool job_rules_requeue(const struct job_rules *rules, int exit_code);

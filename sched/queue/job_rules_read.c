@@ -133,13 +133,21 @@ static void read_limit(struct reader *reader, enum job_rlimit limit, int64_t uni
             return;
         }
     }
-    if (words.count == 2 && values[0] > values[1]) {
+    bool is_same_host = limit != JOB_RLIMIT_CPU || words.count < 2 ||
+                        strcmp(job_rlimit_cpu_host(words.words[0]),
+                               job_rlimit_cpu_host(words.words[1])) == 0;
+    if (words.count == 2 && is_same_host && values[0] > values[1]) {
         COMPLAIN(reader, cell, "the default is above the maximum");
         return;
     }
-    reader->rules->soft.values[limit] = values[0];
+    struct job_rules *rules = reader->rules;
+    rules->soft.values[limit] = values[0];
     if (is_bound && has_maximum(reader, words.count)) {
-        reader->rules->hard.values[limit] = values[words.count - 1];
+        rules->hard.values[limit] = values[words.count - 1];
+    }
+    if (limit == JOB_RLIMIT_CPU) {
+        rules->soft.cpu_host = job_rlimit_cpu_host(words.words[0]);
+        rules->hard.cpu_host = job_rlimit_cpu_host(words.words[words.count - 1]);
     }
 }
 
@@ -326,6 +334,8 @@ void job_rules_read(struct conf *conf, const struct conf_place *at,
     for (int i = 0; i < JOB_RLIMITS; i++) {
         read_limit(&reader, (enum job_rlimit)i, unit_kib);
     }
+    cell = cell_of(&reader, "DEFAULT_HOST_SPEC");
+    rules->host_spec = cell != NULL ? cell->value : "";
     read_requeue_codes(&reader);
     read_success_codes(&reader);
     rules->job_starter = read_command(&reader, "JOB_STARTER");

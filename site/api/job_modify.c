@@ -212,6 +212,7 @@ static int change_limits(const struct msg_job_modify *modify, struct arena *aren
     for (int i = 0; code == 0 && i < JOB_RLIMITS; i++) {
         if ((modify->limits >> i & 1) != 0) {
             limits.values[i] = to.values[i];
+            limits.cpu_host = i == JOB_RLIMIT_CPU ? to.cpu_host : limits.cpu_host;
         }
     }
     if (code == 0) {

@@ -400,6 +400,7 @@ static bool read_all(struct conf *conf, bool is_simulated, struct site_setup *se
     threshold_config_read(conf, &setup->config);
     rusage_config_read(conf, &setup->config);
     export_config_read(conf, is_simulated, &setup->config);
+    cpu_limit_config_check(conf, &setup->config);
     scheduler_config_judge(conf, &site, &setup->config);
     return true;
 }
@@ -427,6 +428,8 @@ struct job_rules_stack site_config_rules_stack(const struct site_config *config,
         .site = &config->rules,
         .queue = queue >= 0 ? &config->queues[queue].rules.job : NULL,
         .app = application != NULL ? &application->rules : NULL,
+        .cpu_factor = cpu_limit_config_factor,
+        .cpu_factor_arg = config,
     };
 }
 

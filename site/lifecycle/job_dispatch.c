@@ -8,6 +8,7 @@
 #include "site/config/site_config.h"
 #include "site/job/job.h"
 #include "site/lifecycle/lifecycle_parts.h"
+#include "site/resource/host_resources.h"
 
 /* ---------------------------------------------------------------- start */
 
@@ -40,7 +41,11 @@ static const struct job_spec *spec_to_run(const struct lifecycle *life,
 {
     struct job_spec *spec = arena_copy(&effects->arena, job->spec, sizeof(*spec));
     struct job_rules_stack stack = lifecycle_rules_stack(life, job, &effects->arena);
-    job_rules_apply(&effects->arena, &stack, spec);
+    double factor =
+        job_rules_scale(&stack, job->spec)
+            ? host_resources_cpu_factor(life->parts.host_resources, job->hosts[0].host)
+            : 1;
+    job_rules_apply(&effects->arena, &stack, factor, spec);
     spec->run_limit_ms = job_run_limit_ms(job, now_ms);
     return spec;
 }

@@ -26,6 +26,12 @@ void lifecycle_reload(struct lifecycle *life, const struct site_config *config,
     life->parts.fairshare = fairshare;
 }
 
+void lifecycle_reload_resources(struct lifecycle *life,
+                                const struct host_resources *host_resources)
+{
+    life->parts.host_resources = host_resources;
+}
+
 /* ---------------------------------------------------------------- the run of an
  * attempt */
 

@@ -30,6 +30,7 @@
 struct lifecycle_parts {
     const char *site; /* its name */
     const struct site_config *config;
+    const struct host_resources *host_resources;
     struct job_table *jobs;
     struct runs *runs;
     struct consumer *consumer;
@@ -48,6 +49,8 @@ void lifecycle_free(struct lifecycle *life);
 /* Another configuration, with other shares. */
 void lifecycle_reload(struct lifecycle *life, const struct site_config *config,
                       struct fairshare_ledger *fairshare);
+void lifecycle_reload_resources(struct lifecycle *life,
+                                const struct host_resources *host_resources);
 
 /* ---- the run of a job's attempt, on own or on borrowed hosts */
 

@@ -379,6 +379,19 @@ int host_resources_find_borrowed(const struct host_resources *hosts, const char 
     return borrowed_resources_find(hosts->borrowed, name);
 }
 
+double host_resources_cpu_factor(const struct host_resources *hosts, const char *name)
+{
+    int row =
+        strchr(name, '@') != NULL ? host_resources_find_borrowed(hosts, name) : -1;
+    for (int i = 0; i < hosts->config->n_hosts && row < 0; i++) {
+        row = strcmp(hosts->config->hosts[i].name, name) == 0 ? i : -1;
+    }
+    double factor = row >= 0 && resource_table_has(hosts->table, row, RESOURCE_CPUF)
+                        ? resource_table_number(hosts->table, row, RESOURCE_CPUF)
+                        : 1;
+    return factor > 0 ? factor : 1;
+}
+
 /* ---------------------------------------------------------------- life */
 
 static void list_given(struct host_resources *hosts)

@@ -57,6 +57,9 @@ bool host_resources_is_reported(const struct host_resources *hosts, int host);
 struct borrowed_resources *host_resources_borrowed(const struct host_resources *hosts);
 /* The row of borrowed host "n1@north", or -1: nothing is known of it. */
 int host_resources_find_borrowed(const struct host_resources *hosts, const char *name);
+/* The CPU factor of an own or a borrowed host; 1: it is not known. Searches all own
+ * hosts. */
+double host_resources_cpu_factor(const struct host_resources *hosts, const char *name);
 
 /* The configuration states this resource for all own hosts, so reports do not change
  * it: type and model if each host has one, a defined resource if any host is given it,

@@ -214,6 +214,9 @@ static struct value *limits_value(struct arena *arena, const struct job_rlimits 
     for (int i = 0; i < JOB_RLIMITS; i++) {
         add_limit(arena, object, (enum job_rlimit)i, limits->values[i]);
     }
+    if (limits->cpu_host[0] != '\0') {
+        value_add_text(arena, object, "cpu_host", limits->cpu_host);
+    }
     return object;
 }
 
@@ -304,7 +307,7 @@ void config_view_add_job_rules(struct arena *arena, struct value *row,
     struct job_rlimits limits;
     struct job_rules_stack stack =
         site_config_rules_stack(config, job->queue, spec.app);
-    job_rules_apply(arena, &stack, &spec);
+    job_rules_apply(arena, &stack, 0, &spec);
     value_add_nonempty(arena, row, "app", spec.app);
     if (job_rlimits_read(spec.limits, spec.n_limits, &limits, NULL) != 0) {
         limits = job_rlimits_none();

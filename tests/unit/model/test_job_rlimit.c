@@ -23,7 +23,6 @@ static void test_values(void **state)
         {JOB_RLIMIT_CPU, "1:30", 1, 5400000, false},
         {JOB_RLIMIT_CPU, "10s", 1, 10000, false},
         {JOB_RLIMIT_CPU, "0", 1, -1000, false},
-        {JOB_RLIMIT_CPU, "1:30/hostA", 1, -1000, false},
         {JOB_RLIMIT_CPU, "x:1", 1, -1000, false},
         {JOB_RLIMIT_CPU, "99999999999999999999:1", 1, -1000, false},
         {JOB_RLIMIT_MEM, "100", 1, 100, true},
@@ -39,6 +38,13 @@ static void test_values(void **state)
         {JOB_RLIMIT_MEM, "4GBx", 1, -1000, false},
         {JOB_RLIMIT_MEM, "-4", 1, -1000, false},
         {JOB_RLIMIT_MEM, "", 1, -1000, false},
+        {JOB_RLIMIT_CPU, "60/EPYC7", 1, 3600000, false},
+        {JOB_RLIMIT_CPU, "1:30/n1.site", 1, 5400000, false},
+        {JOB_RLIMIT_CPU, "60/", 1, -1000, false},
+        {JOB_RLIMIT_CPU, "60/a/b", 1, -1000, false},
+        {JOB_RLIMIT_CPU, "/a", 1, -1000, false},
+        {JOB_RLIMIT_MEM, "4/EPYC7", 1, -1000, false},
+        {JOB_RLIMIT_WARNING, "4/EPYC7", 1, -1000, false},
         {JOB_RLIMIT_CORE, "0", 1, 0, true},
         {JOB_RLIMIT_PROCESSES, "7", 1024, 7, false},
         {JOB_RLIMIT_PROCESSES, "0", 1, -1000, false},
@@ -65,9 +71,18 @@ static void test_values(void **state)
 
 static void test_travel(void **state)
 {
-    static const char *const bad[] = {"mem",    "mem=",  "mem=x",
-                                      "mem=-1", "cpu=0", "nice=20",
-                                      "what=1", "=1",    "mem=9999999999999999999"};
+    static const char *const of_host[] = {"cpu=60000/EPYC7"};
+    static const char *const bad[] = {"mem=1/a",
+                                      "cpu=/a",
+                                      "mem",
+                                      "mem=",
+                                      "mem=x",
+                                      "mem=-1",
+                                      "cpu=0",
+                                      "nice=20",
+                                      "what=1",
+                                      "=1",
+                                      "mem=9999999999999999999"};
     struct arena arena;
     struct job_rlimits limits = job_rlimits_none(), back;
     const char *const *texts;
@@ -83,6 +98,10 @@ static void test_travel(void **state)
     assert_string_equal(texts[0], "cpu=60000");
     assert_int_equal(job_rlimits_read(texts, count, &back, &err), 0);
     assert_memory_equal(&limits, &back, sizeof(limits));
+    assert_int_equal(job_rlimits_read(of_host, 1, &back, &err), 0);
+    assert_string_equal(back.cpu_host, "EPYC7");
+    assert_int_equal(job_rlimits_write(&arena, &back, &texts), 1);
+    assert_string_equal(texts[0], of_host[0]);
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         if (job_rlimits_read(&bad[i], 1, &back, &err) == 0) {
             fail_msg("\"%s\" was taken", bad[i]);

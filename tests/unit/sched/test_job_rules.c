@@ -22,6 +22,13 @@ struct world {
     struct job_rules_stack stack;
 };
 
+/* "slow" has the factor 1, "fast" 4. */
+static double factor_of(const void *arg, const char *name)
+{
+    (void)arg;
+    return strcmp(name, "slow") == 0 ? 1 : strcmp(name, "fast") == 0 ? 4 : 0;
+}
+
 static void read_keys(struct world *world, const char *site, const char *queue,
                       const char *app)
 {
@@ -45,8 +52,10 @@ static void read_keys(struct world *world, const char *site, const char *queue,
     struct conf_place at = {section, &section->rows[0]};
     job_rules_read(&world->conf, &at, &world->site);
     assert_int_equal(n_apps, 1);
-    world->stack = (struct job_rules_stack){&world->site, &world->queues[0].rules.job,
-                                            &world->apps[0].rules, NULL};
+    world->stack = (struct job_rules_stack){.site = &world->site,
+                                            .queue = &world->queues[0].rules.job,
+                                            .app = &world->apps[0].rules,
+                                            .cpu_factor = factor_of};
 }
 
 /* The memory limit in KiB that a job ends up with; -1: none; or why it is refused. */
@@ -93,7 +102,7 @@ static void test_limits(void **state)
             }
         } else {
             assert_int_equal(code, 0);
-            job_rules_apply(&world.arena, &world.stack, &spec);
+            job_rules_apply(&world.arena, &world.stack, 1, &spec);
             assert_int_equal(
                 job_rlimits_read(spec.limits, spec.n_limits, &limits, &err), 0);
             int64_t kib = limits.values[JOB_RLIMIT_MEM];
@@ -103,6 +112,96 @@ static void test_limits(void **state)
         }
         arena_release(&world.arena);
     }
+}
+
+/* LSF: a CPU limit with a host is multiplied by its factor, and divided by the factor
+ * of the host that runs the job. */
+static void test_scaled_cpu_limits(void **state)
+{
+    static const struct {
+        const char *why, *site, *queue, *app, *job;
+        double factor; /* of the host that runs it */
+        int minutes;
+        const char *says;
+    } rows[] = {
+        {"without a host it is the same everywhere", "", "CPULIMIT = 60", "", NULL, 4,
+         60, NULL},
+        {"of a slow host, on a fast one", "", "CPULIMIT = 60/slow", "", NULL, 4, 15,
+         NULL},
+        {"of a fast host, on a slow one", "", "CPULIMIT = 60/fast", "", NULL, 1, 240,
+         NULL},
+        {"the queue names the host for it", "",
+         "CPULIMIT = 60\nDEFAULT_HOST_SPEC = fast", "", NULL, 2, 120, NULL},
+        {"the queue's host beats the site's", "DEFAULT_HOST_SPEC = slow",
+         "CPULIMIT = 60\nDEFAULT_HOST_SPEC = fast", "", NULL, 2, 120, NULL},
+        {"the site's", "DEFAULT_HOST_SPEC = slow", "CPULIMIT = 60", "", NULL, 2, 30,
+         NULL},
+        {"the site's, for the application", "DEFAULT_HOST_SPEC = fast", "",
+         "CPULIMIT = 60", NULL, 2, 120, NULL},
+        {"the job's own host beats them", "", "DEFAULT_HOST_SPEC = fast", "",
+         "cpu=3600000/slow", 2, 30, NULL},
+        {"a job without a host has the queue's", "", "DEFAULT_HOST_SPEC = fast", "",
+         "cpu=3600000", 2, 120, NULL},
+        {"more minutes of a slow host are within less of a fast one", "",
+         "CPULIMIT = 10/fast 100/fast", "", "cpu=23400000/slow", 1, 390, NULL},
+        {"but not so many", "", "CPULIMIT = 10/fast 100/fast", "", "cpu=24600000/slow",
+         1, 0, "CPULIMIT: Cannot exceed queue's hard limit(s), which is 100 min"},
+        {"fewer minutes of a fast host exceed more of a slow one", "",
+         "CPULIMIT = 10/slow 100/slow", "", "cpu=1800000/fast", 1, 0, "exceed"},
+        {"the least maximum is not that of the least number", "",
+         "CPULIMIT = 10/fast 100/fast", "CPULIMIT = 10/slow 150/slow",
+         "cpu=12000000/slow", 1, 0, "which is 150 min"},
+        {"a default may be the larger number", "", "CPULIMIT = 100/slow 50/fast", "",
+         NULL, 1, 100, NULL},
+        {"and is at most the maximum", "", "CPULIMIT = 300/slow 50/fast", "", NULL, 1,
+         200, NULL},
+        {"a host that is not known", "", "", "", "cpu=60000/other", 1, 0,
+         "other is no host model"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct world world;
+        struct err err = {.text = ""};
+        struct job_rlimits limits;
+        int max_slots = 0;
+        read_keys(&world, rows[i].site, rows[i].queue, rows[i].app);
+        assert_null(world.conf.diags);
+        struct job_spec spec = {
+            .command = "run", .limits = &rows[i].job, .n_limits = rows[i].job != NULL};
+        int code = job_rules_check(&world.stack, &spec, &max_slots, &err);
+        if (rows[i].says != NULL) {
+            if (code == 0 || strstr(err.text, rows[i].says) == NULL) {
+                fail_msg("%s: \"%s\"", rows[i].why, err.text);
+            }
+        } else {
+            assert_int_equal(code, 0);
+            job_rules_apply(&world.arena, &world.stack, rows[i].factor, &spec);
+            assert_int_equal(
+                job_rlimits_read(spec.limits, spec.n_limits, &limits, &err), 0);
+            if (limits.values[JOB_RLIMIT_CPU] != rows[i].minutes * INT64_C(60000)) {
+                fail_msg("%s: %lld", rows[i].why,
+                         (long long)limits.values[JOB_RLIMIT_CPU]);
+            }
+            assert_string_equal(limits.cpu_host, "");
+        }
+        arena_release(&world.arena);
+    }
+}
+
+/* Before it has a host, a job shows the limit that it was given. */
+static void test_a_limit_keeps_its_host_until_it_is_scaled(void **state)
+{
+    static const char *const given[] = {"cpu=3600000/fast"};
+    struct world world;
+    (void)state;
+    read_keys(&world, "", "", "");
+    struct job_spec spec = {.command = "run", .limits = given, .n_limits = 1};
+    assert_true(job_rules_scale(&world.stack, &spec));
+    job_rules_apply(&world.arena, &world.stack, 0, &spec);
+    assert_string_equal(spec.limits[0], given[0]);
+    spec.n_limits = 0;
+    assert_false(job_rules_scale(&world.stack, &spec));
+    arena_release(&world.arena);
 }
 
 static void test_run_limit_and_slots(void **state)
@@ -164,7 +263,7 @@ static void test_commands(void **state)
                                 .n_pre_execs = rows[i].has_own,
                                 .post_execs = own,
                                 .n_post_execs = rows[i].has_own};
-        job_rules_apply(&world.arena, &world.stack, &spec);
+        job_rules_apply(&world.arena, &world.stack, 1, &spec);
         assert_string_equal(joined(&world.arena, spec.pre_execs, spec.n_pre_execs),
                             rows[i].before);
         assert_string_equal(joined(&world.arena, spec.post_execs, spec.n_post_execs),
@@ -219,7 +318,7 @@ static void test_controls(void **state)
         struct job_rules rules;
         read_keys(&world, "", rows[i].queue, rows[i].app);
         struct job_spec spec = {.command = "run"};
-        job_rules_apply(&world.arena, &world.stack, &spec);
+        job_rules_apply(&world.arena, &world.stack, 1, &spec);
         job_rules_merge(&world.stack, &rules);
         const char *controls = joined(&world.arena, spec.controls, spec.n_controls);
         const char *says = world.conf.diags != NULL ? world.conf.diags->text : "";
@@ -242,13 +341,13 @@ static void test_requeue_codes_go_along(void **state)
     (void)state;
     read_keys(&world, "", "REQUEUE_EXIT_VALUES = 99 100", "");
     struct job_spec spec = {.command = "run", .env = env, .n_env = 3};
-    job_rules_apply(&world.arena, &world.stack, &spec);
+    job_rules_apply(&world.arena, &world.stack, 1, &spec);
     assert_string_equal(joined(&world.arena, spec.env, spec.n_env),
                         "A=1;B=2;LSB_EXIT_REQUEUE=99 100;");
     arena_release(&world.arena);
     read_keys(&world, "", "", "");
     spec = (struct job_spec){.command = "run", .env = env, .n_env = 3};
-    job_rules_apply(&world.arena, &world.stack, &spec);
+    job_rules_apply(&world.arena, &world.stack, 1, &spec);
     assert_ptr_equal(spec.env, env);
     arena_release(&world.arena);
 }
@@ -298,7 +397,7 @@ static void test_warning(void **state)
               "JOB_WARNING_ACTION = /opt/app/save $LSB_JOBPIDS");
     assert_int_equal(world.conf.n_errors, 0);
     struct job_spec spec = {.command = "true", .n_slots = 1, .queue = ""};
-    job_rules_apply(&world.arena, &world.stack, &spec);
+    job_rules_apply(&world.arena, &world.stack, 1, &spec);
     assert_int_equal(spec.n_controls, 1);
     assert_string_equal(spec.controls[0], "warn=/opt/app/save $LSB_JOBPIDS");
     assert_int_equal(spec.n_limits, 1);
@@ -311,7 +410,7 @@ static void test_warning(void **state)
                              .limits = time,
                              .n_limits = 1};
     assert_int_equal(job_rules_check(&world.stack, &spec, &max_slots, &err), 0);
-    job_rules_apply(&world.arena, &world.stack, &spec);
+    job_rules_apply(&world.arena, &world.stack, 1, &spec);
     assert_int_equal(spec.n_controls, 1);
     assert_string_equal(spec.controls[0], "warn=USR1");
     assert_string_equal(spec.limits[0], "warning=600000");
@@ -349,7 +448,8 @@ static void test_bad(void **state)
     } rows[] = {
         {"MEMLIMIT = 9 5", "", "the default is above the maximum"},
         {"MEMLIMIT = 1 2 3", "", "3 values, expected [DEFAULT] MAX"},
-        {"CPULIMIT = 1/hostA", "", "not supported"},
+        {"CPULIMIT = 1/", "", "expected [HOURS:]MINUTES[/HOST]"},
+        {"RUNLIMIT = 1/hostA", "", "not supported"},
         {"CORELIMIT = none", "", "is not a size"},
         {"PROCESSLIMIT = 0", "", "expected 1 to"},
         {"", "NICE = 30", "expected -20 to 20"},
@@ -378,6 +478,8 @@ static void test_bad(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_scaled_cpu_limits),
+        cmocka_unit_test(test_a_limit_keeps_its_host_until_it_is_scaled),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_run_limit_and_slots),
         cmocka_unit_test(test_commands),

@@ -210,7 +210,7 @@ static void test_starter(void **state)
         read_keys(&world, rows[i].keys);
         struct job_rules_stack stack = {.queue = &world.queues[0].rules.job};
         struct job_spec spec = {.command = "run me"};
-        job_rules_apply(&world.arena, &stack, &spec);
+        job_rules_apply(&world.arena, &stack, 1, &spec);
         assert_string_equal(spec.command, rows[i].command);
         arena_release(&world.arena);
     }

@@ -273,6 +273,54 @@ static void test_what_is_executed(void **state)
     site_stage_release(&stage);
 }
 
+#define MODELS(factor)                                                                 \
+    "Begin Site\nNAME = south\nSPOOL = /tmp/x\nEnd Site\n"                             \
+    "Begin HostModel\nMODELNAME CPUFACTOR\nSLOW 1\nFAST " factor "\nEnd HostModel\n"   \
+    "Begin Host\nHOST_NAME MXJ model\ns1 4 SLOW\ns2 4 FAST\nEnd Host\n"                \
+    "Begin Queue\nQUEUE_NAME = local\nEnd Queue\n"
+
+/* The host is told what the limit is on it; the job keeps what it was given. */
+static void test_cpu_limits_are_scaled(void **state)
+{
+    static const struct {
+        const char *why, *host, *limit, *told;
+    } rows[] = {
+        {"the fast host", "s2", "cpu=1200000/SLOW", "cpu=300000"},
+        {"the slow host", "s1", "cpu=1200000/FAST", "cpu=4800000"},
+        {"a host instead of a model", "s1", "cpu=1200000/s2", "cpu=4800000"},
+        {"no host", "s2", "cpu=1200000", "cpu=1200000"},
+        {"after a reload", "s2", "cpu=1200000/SLOW", "cpu=600000"},
+    };
+    struct site_stage stage;
+    (void)state;
+    site_stage_init_text(&stage, MODELS("4"));
+    site_stage_host_up(&stage, "s1");
+    site_stage_host_up(&stage, "s2");
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct job_spec spec = site_stage_spec("local", "work");
+        spec.hosts_asked = &rows[i].host;
+        spec.n_hosts_asked = 1;
+        spec.limits = &rows[i].limit;
+        spec.n_limits = 1;
+        if (strcmp(rows[i].why, "after a reload") == 0) {
+            assert_true(site_stage_reload(&stage, MODELS("2")));
+        }
+        uint64_t id = site_stage_submit_spec(&stage, "ana", &spec);
+        const struct msg *start = site_stage_sent(&stage, MSG_RUN_START, 0);
+        if (id == 0 || start == NULL ||
+            strcmp(start->run_start.spec.limits[0], rows[i].told) != 0) {
+            fail_msg("%s: %s", rows[i].why,
+                     start != NULL ? start->run_start.spec.limits[0] : "not started");
+        }
+        const char *host = job_rlimit_cpu_host(rows[i].limit);
+        if (host[0] != '\0') {
+            assert_string_equal(site_stage_job_text(&stage, id, "limits.cpu_host"),
+                                host);
+        }
+    }
+    site_stage_release(&stage);
+}
+
 static void reload(struct site_stage *stage, const char *keys)
 {
     char text[1024];
@@ -326,6 +374,7 @@ int main(void)
         cmocka_unit_test(test_killed),
         cmocka_unit_test(test_limit_is_named),
         cmocka_unit_test(test_what_is_executed),
+        cmocka_unit_test(test_cpu_limits_are_scaled),
         cmocka_unit_test(test_a_start_keeps_its_rules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

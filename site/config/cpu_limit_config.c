@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cpu_limit_config.c: the hosts and models that CPU limits are for: CPULIMIT = 60/EPYC7
+ * and DEFAULT_HOST_SPEC. Source: LSF's lsb.queues. */
+#include "site/config/config_parts.h"
+
+#include <string.h>
+
+#include "base/conf/conf_keys.h"
+#include "model/job_rlimit.h"
+
+double cpu_limit_config_factor(const void *arg, const char *name)
+{
+    const struct site_config *config = arg;
+    for (int i = 0; i < config->n_hosts; i++) {
+        if (strcmp(config->hosts[i].name, name) == 0) {
+            name = config->hosts[i].model;
+            break;
+        }
+    }
+    for (int i = 0; i < config->resource_config.n_models; i++) {
+        if (strcmp(config->resource_config.models[i].name, name) == 0) {
+            return config->resource_config.models[i].cpuf;
+        }
+    }
+    return 0;
+}
+
+static void check_host(struct conf *conf, const struct site_config *config,
+                       const struct conf_place *at, const char *key, const char *host)
+{
+    if (host[0] != '\0' && cpu_limit_config_factor(config, host) <= 0) {
+        conf_complain(conf, CONF_ERROR, at->section, at->row, conf_cell(at->row, key),
+                      "\"%s\" is no host model, and no host with a model, of this site",
+                      host);
+    }
+}
+
+void cpu_limit_config_check(struct conf *conf, const struct site_config *config)
+{
+    static const char *const sections[] = {"Parameters", "Queue", "Application"};
+    for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
+        struct conf_place at = {0};
+        while (conf_next_row(conf, sections[i], &at)) {
+            struct conf_words words =
+                conf_words(conf->arena, conf_keys_find(sections[i], "CPULIMIT") != NULL
+                                            ? conf_text(at.row, "CPULIMIT", NULL)
+                                            : NULL);
+            for (int k = 0; k < words.count; k++) {
+                check_host(conf, config, &at, "CPULIMIT",
+                           job_rlimit_cpu_host(words.words[k]));
+            }
+            if (conf_keys_find(sections[i], "DEFAULT_HOST_SPEC") != NULL) {
+                check_host(conf, config, &at, "DEFAULT_HOST_SPEC",
+                           conf_text(at.row, "DEFAULT_HOST_SPEC", ""));
+            }
+        }
+    }
+}
