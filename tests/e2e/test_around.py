@@ -107,7 +107,9 @@ def test_limits_are_shown_and_bounded():
     expect("MEMLIMIT: Cannot exceed queue's hard limit(s), which is 204800 KB" in text, text)
     text = refused("-q", "qall", "-c", "3s", "true")
     expect("CPULIMIT: Cannot exceed queue's hard limit" in text, text)
-    for options in (("-M", "4XB"), ("-c", "soon"), ("-p", "0"), ("-c", "1/host")):
+    text = refused("-c", "1/fast", "true")
+    expect("-c: fast is no host model" in text, text)
+    for options in (("-M", "4XB"), ("-c", "soon"), ("-p", "0"), ("-c", "1/a/b")):
         f.cli("south", "sub", *options, "true", code=2)
     row, = [row for row in f.rows("south", "queues") if row["queue"] == "qall"]
     expect_equal((row["limits"]["mem_kib"], row["default_limits"]["mem_kib"]),
