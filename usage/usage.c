@@ -31,7 +31,7 @@ struct level {
 
 struct split {
     struct usage_split split; /* its lease is the level's */
-    struct split *next;
+    struct split *prev, *next;
 };
 
 struct usage {
@@ -92,7 +92,7 @@ static void drop_splits(struct usage *usage)
 {
     struct split *split, *next;
 
-    LL_FOREACH_SAFE(usage->splits, split, next)
+    DL_FOREACH_SAFE(usage->splits, split, next)
     {
         free(split);
     }
@@ -278,7 +278,7 @@ static void note_split(struct usage *usage, const struct level *level, uint64_t 
                                         .n_slots = level->n_held,
                                         .epoch = epoch,
                                         .at_ms = level->split_ms};
-    LL_APPEND(usage->splits, split);
+    DL_APPEND(usage->splits, split);
 }
 
 void usage_split(struct usage *usage, const struct usage_split *split, int64_t now_ms)
@@ -308,7 +308,7 @@ void usage_each_split(struct usage *usage, usage_split_fn fn, void *arg)
 {
     const struct split *split;
 
-    LL_FOREACH (usage->splits, split) {
+    DL_FOREACH (usage->splits, split) {
         fn(arg, &split->split);
     }
 }
