@@ -209,6 +209,12 @@ static struct date date_of_day(int64_t day)
     return date;
 }
 
+int value_day_of_month(int64_t at_ms)
+{
+    const int64_t day_ms = 86400000;
+    return date_of_day(at_ms / day_ms - (at_ms % day_ms < 0)).day;
+}
+
 void value_format_instant(int64_t at_ms, char *text)
 {
     const int64_t day_ms = 86400000;

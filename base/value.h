@@ -79,5 +79,7 @@ const char *value_cut_text(struct arena *arena, const char *text, int64_t n_byte
 
 /* RFC 3339 UTC with milliseconds; `text` takes at least 32 bytes. */
 void value_format_instant(int64_t at_ms, char *text);
+/* In UTC, from 1. */
+int value_day_of_month(int64_t at_ms);
 
 #endif

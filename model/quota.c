@@ -11,10 +11,7 @@
 
 int64_t quota_month_ms(int64_t at_ms)
 {
-    char date[32]; /* 2026-11-23T... */
-    value_format_instant(at_ms, date);
-    int day = (date[8] - '0') * 10 + date[9] - '0';
-    return at_ms - at_ms % DAY_MS - (day - 1) * DAY_MS;
+    return at_ms - at_ms % DAY_MS - (value_day_of_month(at_ms) - 1) * DAY_MS;
 }
 
 void quota_use(struct quota *quota, int n_used, int64_t now_ms)

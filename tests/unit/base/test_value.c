@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -106,6 +107,8 @@ static void instants_are_rfc_3339(void **state)
         if (strcmp(text, rows[i].text) != 0) {
             fail_msg("%s: %s, expected %s", rows[i].why, text, rows[i].text);
         }
+        assert_int_equal(value_day_of_month(rows[i].at_ms),
+                         strtol(strchr(text, 'T') - 2, NULL, 10));
     }
     struct value *object = value_object(&arena);
     assert_string_equal(value_add_instant(&arena, object, "at", 1)->text,
