@@ -35,6 +35,7 @@ struct attempt {
     char *lease, *provider;
     struct host_slots *hosts;
     int n_hosts;
+    int place; /* of the first of them in its contract (contract.h) */
     enum attempts_phase phase;
     struct arena start_memory; /* of `start`; empty once it is decided */
     struct msg_start start;

@@ -28,12 +28,13 @@
 #include "consumer/attempt.h"
 #include "model/dup.h"
 
-void attempt_report_count_use(struct consumer *consumer, const struct attempt *attempt,
+void attempt_report_count_use(struct consumer *consumer, struct attempt *attempt,
                               int sign)
 {
     struct contract *contract = contracts_find(&consumer->contracts, attempt->lease);
     if (contract != NULL) {
-        contracts_count_use(contract, attempt->hosts, attempt->n_hosts, sign);
+        contracts_count_use(contract, attempt->hosts, attempt->n_hosts, &attempt->place,
+                            sign);
     }
 }
 
@@ -58,7 +59,7 @@ void attempt_report_update_yielded(struct consumer *consumer, struct attempt *at
     struct contract *contract = contracts_find(&consumer->contracts, attempt->lease);
     if (is_yielded != attempt->is_yielded && contract != NULL) {
         contracts_count_yielded(contract, attempt->hosts, attempt->n_hosts,
-                                is_yielded ? 1 : -1);
+                                &attempt->place, is_yielded ? 1 : -1);
     }
     attempt->is_yielded = is_yielded;
 }

@@ -119,12 +119,14 @@ void consumer_contract(struct consumer *consumer, const struct msg *msg, int64_t
         return;
     }
     for (int i = 0; i < attempts->count; i++) {
-        const struct attempt *attempt = attempts->items[i];
+        struct attempt *attempt = attempts->items[i];
         if (!attempt_is_ended(attempt) &&
             strcmp(attempt->lease, msg->contract.lease) == 0) {
-            contracts_count_use(contract, attempt->hosts, attempt->n_hosts, 1);
+            contracts_count_use(contract, attempt->hosts, attempt->n_hosts,
+                                &attempt->place, 1);
             if (attempt->is_yielded) {
-                contracts_count_yielded(contract, attempt->hosts, attempt->n_hosts, 1);
+                contracts_count_yielded(contract, attempt->hosts, attempt->n_hosts,
+                                        &attempt->place, 1);
             }
         }
     }

@@ -46,7 +46,7 @@ void attempt_report_update_yielded(struct consumer *consumer, struct attempt *at
 void attempt_report_keep_suspended(struct consumer *consumer, struct attempt *attempt);
 /* Counts the attempt's slots in its contract, if there is one: in use (+1), free (-1).
  */
-void attempt_report_count_use(struct consumer *consumer, const struct attempt *attempt,
+void attempt_report_count_use(struct consumer *consumer, struct attempt *attempt,
                               int sign);
 
 /* Reports the attempt's state. Returns the attempt; NULL: it was removed meanwhile. */

@@ -174,32 +174,49 @@ struct contract *contracts_set(struct contracts *contracts,
     return contract;
 }
 
+/* The index of the host, which is looked for at `place` first; -1: the contract does
+ * not have it. */
+static int find_host(const struct contract *contract, const char *host, int place)
+{
+    int n_hosts = contract->latest.n_hosts;
+    for (int i = 0; i < n_hosts; i++) {
+        int at = (place + i) % n_hosts;
+        if (strcmp(contract->latest.hosts[at].host, host) == 0) {
+            return at;
+        }
+    }
+    return -1;
+}
+
 /* Adds the slots to the counts of their hosts; returns how many there are. */
 static int count_slots(const struct contract *contract, int *counts,
-                       const struct host_slots *hosts, int n_hosts, int sign)
+                       const struct host_slots *hosts, int n_hosts, int *place,
+                       int sign)
 {
-    int n_slots = 0;
+    int n_slots = 0, next = *place;
     for (int i = 0; i < n_hosts; i++) {
+        int at = find_host(contract, hosts[i].host, next);
         n_slots += sign * hosts[i].n_slots;
-        for (int j = 0; j < contract->latest.n_hosts; j++) {
-            if (strcmp(contract->latest.hosts[j].host, hosts[i].host) == 0) {
-                counts[j] += sign * hosts[i].n_slots;
-            }
+        if (at >= 0) {
+            counts[at] += sign * hosts[i].n_slots;
+            *place = i == 0 ? at : *place;
+            next = at + 1;
         }
     }
     return n_slots;
 }
 
 void contracts_count_use(struct contract *contract, const struct host_slots *hosts,
-                         int n_hosts, int sign)
+                         int n_hosts, int *place, int sign)
 {
-    contract->n_used += count_slots(contract, contract->used, hosts, n_hosts, sign);
+    contract->n_used +=
+        count_slots(contract, contract->used, hosts, n_hosts, place, sign);
 }
 
 void contracts_count_yielded(struct contract *contract, const struct host_slots *hosts,
-                             int n_hosts, int sign)
+                             int n_hosts, int *place, int sign)
 {
-    count_slots(contract, contract->yielded, hosts, n_hosts, sign);
+    count_slots(contract, contract->yielded, hosts, n_hosts, place, sign);
 }
 
 int contracts_used(const struct contract *contract)

@@ -53,13 +53,14 @@ struct contract *contracts_find(const struct contracts *contracts, const char *l
 struct contract *contracts_set(struct contracts *contracts,
                                const struct msg_contract *from, int64_t now_ms);
 
-/* Slots of an attempt: in use (+1) or not any more (-1). */
+/* Slots of an attempt: in use (+1) or not any more (-1). `place` is the index in the
+ * contract at which its first host was found last, which is mostly still true. */
 void contracts_count_use(struct contract *contract, const struct host_slots *hosts,
-                         int n_hosts, int sign);
+                         int n_hosts, int *place, int sign);
 
 /* Slots of an attempt that count as used: yielded (+1) or not any more (-1). */
 void contracts_count_yielded(struct contract *contract, const struct host_slots *hosts,
-                             int n_hosts, int sign);
+                             int n_hosts, int *place, int sign);
 /* Used slots as the provider counts them: on each host no more than are held. */
 int contracts_used(const struct contract *contract);
 

@@ -252,8 +252,11 @@ static void test_use_is_counted(void **state)
     assert_int_equal(demands[0].n_waiting, 4);
     arena_release(&arena);
 
+    /* Hosts are found wherever the contract has them now. */
+    consumer_world_contract(world, 3, 3, LEASE_ACTIVE, "n3=1 n2=2 n1=3");
+    ASSERT_HOSTS("n3@north 1/0 open; n2@north 2/2 open; n1@north 3/1 open");
     consumer_world_hear(world, 1, ATTEMPT_ENDED, 0);
-    ASSERT_HOSTS("n2@north 2/0 open; n3@north 1/0 open");
+    ASSERT_HOSTS("n3@north 1/0 open; n2@north 2/0 open; n1@north 3/0 open");
 }
 
 static void test_resumed_attempts_are_counted_when_told(void **state)
