@@ -129,11 +129,10 @@ const struct ledger_host *capacity_ledger_host(const struct capacity *capacity,
                                                int index)
 {
     const char *name = host_table_name(capacity->parts.hosts, index);
-    const struct ledger_host *ledger_host =
-        index < capacity->n_reported ? capacity->reported[index].ledger_host : NULL;
-    return ledger_host != NULL && strcmp(provider_host_name(ledger_host), name) == 0
-               ? ledger_host
-               : provider_host(capacity->parts.provider, name);
+    bool is_known =
+        index < capacity->n_reported && capacity->reported[index].name == name;
+    return is_known ? capacity->reported[index].ledger_host
+                    : provider_host(capacity->parts.provider, name);
 }
 
 /* Reports changes only: there are thousands of hosts, and each pass calls this twice.
