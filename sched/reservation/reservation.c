@@ -41,7 +41,7 @@ static void trim(struct reservation_item *item)
  */
 static void begin_one(struct reservation_pass *pass, const struct reservation *kept)
 {
-    struct reservation_item *item = &pass->items[pass->count++];
+    struct reservation_item *item = reservation_item_add(pass);
     item->reservation = *kept;
     reservation_item_set_pieces(pass, item, kept->n_pieces);
     for (int i = 0; i < kept->n_pieces; i++) {
@@ -80,9 +80,6 @@ struct reservation_pass *reservation_new(struct arena *arena,
     *pass = (struct reservation_pass){
         .snapshot = snapshot, .place = place, .arena = arena, .open_item = -1};
     read_queues(pass);
-    pass->items =
-        arena_alloc(arena, (size_t)snapshot->n_reservations + RESERVATIONS_MAX,
-                    sizeof(struct reservation_item));
     pass->state = arena_copy(arena, state, sizeof(*state));
     for (int i = 0; i < snapshot->n_reservations; i++) {
         begin_one(pass, &snapshot->reservations[i]);

@@ -4,6 +4,16 @@
 
 #include "sched/preempt/preempt.h"
 
+/* Most passes have none. */
+struct reservation_item *reservation_item_add(struct reservation_pass *pass)
+{
+    if (pass->items == NULL) {
+        size_t n_most = (size_t)pass->snapshot->n_reservations + RESERVATIONS_MAX;
+        pass->items = arena_alloc(pass->arena, n_most, sizeof(*pass->items));
+    }
+    return &pass->items[pass->count++];
+}
+
 void reservation_item_set_pieces(struct reservation_pass *pass,
                                  struct reservation_item *item, int n_most)
 {
@@ -95,7 +105,7 @@ struct reservation_item *reservation_item_of(struct reservation_pass *pass, int 
     if (pass->open_item >= 0) {
         item = &pass->items[pass->open_item];
     } else {
-        item = &pass->items[pass->count++];
+        item = reservation_item_add(pass);
         *item = (struct reservation_item){
             .reservation = {.job = job, .since_ms = pass->place->now_ms}};
         pass->has_made = true;

@@ -41,7 +41,7 @@ struct reservation_pass {
     const struct place_snapshot *place;
     struct arena *arena;
     struct place_state *state;
-    struct reservation_item *items;
+    struct reservation_item *items; /* NULL: there was none yet */
     int count;
     int open_item;      /* the item whose slots in hand count as free; -1: none */
     bool is_open_later; /* so do those of items whose jobs the pass has not reached: of
@@ -56,6 +56,8 @@ struct reservation_pass {
     struct backfill_supply *supply;
 };
 
+/* An empty one more. */
+struct reservation_item *reservation_item_add(struct reservation_pass *pass);
 /* Gives the item room for so many pieces. It has none after that. */
 void reservation_item_set_pieces(struct reservation_pass *pass,
                                  struct reservation_item *item, int n_most);
