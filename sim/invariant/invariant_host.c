@@ -60,6 +60,7 @@ bool invariant_host_used(struct invariants *invariants, const char *site,
         struct seen_use *leased =
             invariant_host_see_use(invariants, site, use->host, use->lease);
 
+        invariants->n_use_changes++;
         leased->used += use->n_slots;
         if (use->n_slots > 0 && is_before_restart(invariants, site)) {
             leased->n_lost += use->n_slots;
@@ -114,6 +115,7 @@ void invariant_host_restored(struct invariants *invariants, const char *site)
 {
     size_t length = strlen(site);
 
+    invariants->n_use_changes++;
     for (struct seen *at = invariants->uses; at; at = at->hh.next) {
         struct seen_use *use = (struct seen_use *)at;
 

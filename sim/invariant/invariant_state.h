@@ -36,6 +36,10 @@ struct seen_lease {
     uint64_t held, held_content;
     struct seen_use **uses; /* of its hosts, in the order of the provider's ledger */
     int n_uses;
+    /* The splits of `epoch` that were checked last, and n_use_changes at that time. */
+    struct host_split *checked;
+    int n_checked;
+    uint64_t n_use_changes;
 };
 
 /* A submission: a job, or a whole array. */
@@ -176,7 +180,8 @@ struct invariants {
     struct seen *leases, *submissions, *jobs, *exits, *uses, *lease_resources, *sites,
         *supplies, *loads;
     int64_t now_ms;
-    int n_unended; /* jobs and elements */
+    int n_unended;          /* jobs and elements */
+    uint64_t n_use_changes; /* of what leases use on hosts */
     int64_t patience_ms;
     int next_lease;   /* index of the broker's next lease to check */
     int64_t pools_ms; /* pool cycles up to this time are checked */
