@@ -280,17 +280,6 @@ static void ask(const struct borrowed_load *load, const struct consumer_host *ho
     site_uplink_send(load->parts.uplink, &msg, effects);
 }
 
-struct needed_rows {
-    const struct host_resources *host_resources;
-    const bool *rows;
-};
-
-static bool is_needed(void *arg, const char *name)
-{
-    const struct needed_rows *needed = arg;
-    return needed->rows[host_resources_find_borrowed(needed->host_resources, name)];
-}
-
 /* Asks about leases with an unknown host that is open or has jobs, which may stay
  * suspended until its load is known. Forgets hosts that no contract has. True if it
  * asked. */
@@ -298,29 +287,26 @@ static bool ask_unknown(struct borrowed_load *load, struct effects *effects)
 {
     int n_rows = resource_table_rows(host_resources_table(load->parts.host_resources));
     bool *rows = arena_alloc(&effects->arena, (size_t)n_rows + 1, sizeof(*rows));
+    struct borrowed_resources *borrowed =
+        host_resources_borrowed(load->parts.host_resources);
     const char *asked = "";
     int n_asked = 0;
     for (int i = 0; i < consumer_count_hosts(load->parts.consumer); i++) {
         struct consumer_host host;
         consumer_host_at(load->parts.consumer, i, &host);
-        int row = host_resources_find_borrowed(load->parts.host_resources, host.name);
-        bool is_reported = borrowed_resources_is_reported(
-            host_resources_borrowed(load->parts.host_resources), host.name);
+        int row = borrowed_resources_find(borrowed, host.name);
         if (row >= 0) {
             rows[row] = true;
         }
         bool is_wanted = host.is_open || host.n_used > 0;
-        if (!is_reported && is_wanted && n_asked < LEASES_PER_TICK &&
-            strcmp(asked, host.lease) != 0) {
+        if (is_wanted && n_asked < LEASES_PER_TICK && strcmp(asked, host.lease) != 0 &&
+            !borrowed_resources_is_reported(borrowed, host.name)) {
             asked = host.lease;
             n_asked++;
             ask(load, &host, effects);
         }
     }
-    borrowed_resources_prune(
-        host_resources_borrowed(load->parts.host_resources), is_needed,
-        &(struct needed_rows){.host_resources = load->parts.host_resources,
-                              .rows = rows});
+    borrowed_resources_prune(borrowed, rows);
     return n_asked > 0;
 }
 

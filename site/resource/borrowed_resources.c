@@ -122,11 +122,11 @@ bool borrowed_resources_is_reported(const struct borrowed_resources *borrowed,
 }
 
 void borrowed_resources_prune(struct borrowed_resources *borrowed,
-                              borrowed_resources_is_needed_fn is_needed, void *arg)
+                              const bool *is_needed)
 {
     struct entry *entry, *next;
     HASH_ITER (hh, borrowed->by_name, entry, next) {
-        if (!is_needed(arg, entry->name)) {
+        if (!is_needed[borrowed->n_own + entry->place]) {
             drop(borrowed, entry);
         }
     }

@@ -59,9 +59,8 @@ void borrowed_resources_set_granted(struct borrowed_resources *borrowed,
 /* The row, or -1: nothing is known of the host. */
 int borrowed_resources_find(const struct borrowed_resources *borrowed,
                             const char *name);
-/* Removes the hosts for which `is_needed` is false. */
-typedef bool (*borrowed_resources_is_needed_fn)(void *arg, const char *name);
+/* Removes the hosts for whose row in the table `is_needed` is false. */
 void borrowed_resources_prune(struct borrowed_resources *borrowed,
-                              borrowed_resources_is_needed_fn is_needed, void *arg);
+                              const bool *is_needed);
 
 #endif

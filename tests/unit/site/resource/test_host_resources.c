@@ -338,11 +338,6 @@ static void test_places(void **state)
 
 /* ---------------------------------------------------------------- borrowed hosts */
 
-static bool keeps(void *arg, const char *name)
-{
-    return strcmp(name, arg) == 0;
-}
-
 /* RESOURCES (NAME=VALUE): each host has its own, beside Booleans and exclusive ones. */
 static void test_values_of_hosts(void **state)
 {
@@ -386,8 +381,8 @@ static void test_borrowed(void **state)
                               values, 1); /* level */
     assert_string_equal(shown(a, "bigmem"), "-");
     assert_string_equal(resource_table_undefined(table, a), "");
-    borrowed_resources_prune(host_resources_borrowed(world.host_resources), keeps,
-                             (char[]){"b@west"});
+    bool is_needed[] = {[4] = b == 4, [3] = b == 3};
+    borrowed_resources_prune(host_resources_borrowed(world.host_resources), is_needed);
     assert_int_equal(host_resources_find_borrowed(world.host_resources, "a@west"), -1);
     assert_int_equal(host_resources_find_borrowed(world.host_resources, "b@west"), b);
     borrowed_resources_report(host_resources_borrowed(world.host_resources), "c@west",
