@@ -107,21 +107,38 @@ const char *provider_host_name(const struct ledger_host *host)
     return host->name;
 }
 
-int provider_host_local_max(const struct ledger_host *host, int max, int local_used)
+/* What consumers hold of the share; a lease without a leaf has its slots in a pool. */
+static int lent_of(const struct ledger_lease *lease, const struct lease_share *entry)
+{
+    return lease->part == LEDGER_IDLE ? 0 : entry->consumer;
+}
+
+struct provider_host_slots provider_host_slots(const struct ledger_host *host, int max,
+                                               int local_used)
 {
     int64_t allowed = max;
     bool is_owed = false;
+    int lent = 0;
     for (int i = 0; i < host->n_links; i++) {
         const struct ledger_lease *lease = host->links[i].lease;
         const struct lease_share *entry = &lease->hosts[host->links[i].index];
+        bool is_lease_owed = ledger_is_owed(lease);
+        bool is_closed = lease->is_frozen || is_lease_owed; /* takes_none */
         allowed -= entry->n_slots;
-        allowed += takes_none(lease) ? entry->provider_used : entry->provider;
-        is_owed |= ledger_is_owed(lease);
+        allowed += is_closed ? entry->provider_used : entry->provider;
+        is_owed |= is_lease_owed;
+        lent += lent_of(lease, entry);
     }
     /* Slots of suspended jobs count as in use until they are given back: a job that
      * started there would have to end again. */
     allowed -= is_owed ? host->local_yielded : 0;
-    return allowed > local_used ? (int)allowed : local_used;
+    return (struct provider_host_slots){
+        allowed > local_used ? (int)allowed : local_used, lent};
+}
+
+int provider_host_local_max(const struct ledger_host *host, int max, int local_used)
+{
+    return provider_host_slots(host, max, local_used).local_max;
 }
 
 int provider_exported(const struct provider *provider, const char *name)
@@ -134,26 +151,21 @@ int provider_exported(const struct provider *provider, const char *name)
     return n_slots;
 }
 
-static int count_lent(const struct ledger_host *host, bool with_shared)
-{
-    int n_slots = 0;
-    for (int i = 0; i < host->n_links; i++) {
-        const struct ledger_lease *lease = host->links[i].lease;
-        bool is_idle = lease->part == LEDGER_IDLE; /* in a pool, held by no leaf */
-        bool is_counted = !is_idle && (with_shared || lease->type != LEASE_SHARED);
-        n_slots += is_counted ? lease->hosts[host->links[i].index].consumer : 0;
-    }
-    return n_slots;
-}
-
 int provider_host_lent(const struct ledger_host *host)
 {
-    return count_lent(host, true);
+    return provider_host_slots(host, 0, 0).lent;
 }
 
 int provider_host_lent_for_good(const struct ledger_host *host)
 {
-    return count_lent(host, false);
+    int n_slots = 0;
+    for (int i = 0; i < host->n_links; i++) {
+        const struct ledger_lease *lease = host->links[i].lease;
+        n_slots += lease->type == LEASE_SHARED
+                       ? 0
+                       : lent_of(lease, &lease->hosts[host->links[i].index]);
+    }
+    return n_slots;
 }
 
 bool provider_host_is_changing(const struct ledger_host *host)

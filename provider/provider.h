@@ -83,6 +83,12 @@ const char *provider_host_name(const struct ledger_host *host);
  * the number that they use now. `max` is MXJ. */
 int provider_host_local_max(const struct ledger_host *host, int max, int local_used);
 int provider_host_lent(const struct ledger_host *host);
+/* Both of them at once. */
+struct provider_host_slots {
+    int local_max, lent;
+};
+struct provider_host_slots provider_host_slots(const struct ledger_host *host, int max,
+                                               int local_used);
 /* Of these, slots of exclusive leases and of pools: no rebalance returns them. */
 int provider_host_lent_for_good(const struct ledger_host *host);
 /* True while slots of the host that leases have are about to be divided anew: own jobs

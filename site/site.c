@@ -684,6 +684,8 @@ void site_host_used(const struct site *site, const char *host, int *own, int *co
     int index = host_table_find(site->hosts, host);
     *own = *consumers = 0;
     if (index >= 0) {
-        run_table_used_slots(runs_table(site->runs), index, own, consumers);
+        const struct run_table_use *use = run_table_use(runs_table(site->runs), index);
+        *own = use->own;
+        *consumers = use->consumers;
     }
 }

@@ -26,11 +26,9 @@ static bool is_configured(const struct site_config *config, const char *host)
 
 static bool is_used(const struct site *site, int host)
 {
-    int own, consumers, own_suspended, consumers_suspended;
-    run_table_used_slots(runs_table(site->runs), host, &own, &consumers);
-    run_table_suspended_slots(runs_table(site->runs), host, &own_suspended,
-                              &consumers_suspended);
-    return own + consumers + own_suspended + consumers_suspended > 0;
+    const struct run_table_use *use = run_table_use(runs_table(site->runs), host);
+    return use->own + use->consumers + use->own_suspended + use->consumers_suspended >
+           0;
 }
 
 /* How many hosts the run has slots on; 0: it has ended. */

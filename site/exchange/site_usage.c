@@ -11,18 +11,18 @@
 
 static void read_own(const struct site_usage_parts *parts, struct msg_usage *usage)
 {
-    for (int i = 0; i < host_table_count(parts->hosts); i++) {
-        int max = host_table_max(parts->hosts, i);
-        int own, consumers;
-        run_table_used_slots(runs_table(parts->runs), i, &own, &consumers);
-        const struct ledger_host *host = capacity_ledger_host(parts->capacity, i);
-        int may = provider_host_local_max(host, max, own);
+    const struct run_table *runs = runs_table(parts->runs);
+    int n_hosts = host_table_count(parts->hosts);
+    for (int i = 0; i < n_hosts; i++) {
+        int max = host_table_max(parts->hosts, i), own = run_table_use(runs, i)->own;
+        const struct provider_host_slots slots =
+            provider_host_slots(capacity_ledger_host(parts->capacity, i), max, own);
         usage->n_own += max;
         usage->n_own_used += own;
-        usage->n_lent += provider_host_lent(host);
-        bool is_open = host_table_is_ready(parts->hosts, i) &&
+        usage->n_lent += slots.lent;
+        bool is_idle = slots.local_max > own && host_table_is_ready(parts->hosts, i) &&
                        !capacity_is_used_exclusively(parts->capacity, i);
-        usage->n_idle += is_open && may > own ? may - own : 0;
+        usage->n_idle += is_idle ? slots.local_max - own : 0;
     }
 }
 

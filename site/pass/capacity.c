@@ -55,7 +55,7 @@ void capacity_reload(struct capacity *capacity, const struct site_config *config
 static bool is_held_by_suspended(const struct capacity_parts *parts, int host)
 {
     return !parts->config->preempt.has_exclusive &&
-           run_table_has_suspended_exclusive(runs_table(parts->runs), host);
+           run_table_use(runs_table(parts->runs), host)->n_exclusive_suspended > 0;
 }
 
 /* ---------------------------------------------------------------- compute units */
@@ -121,7 +121,7 @@ static void find_kept(struct capacity *capacity)
 bool capacity_is_used_exclusively(const struct capacity *capacity, int host)
 {
     return kept_of(capacity, host) != KEPT_NOT ||
-           run_table_is_used_exclusively(runs_table(capacity->parts.runs), host) ||
+           run_table_use(runs_table(capacity->parts.runs), host)->n_exclusive > 0 ||
            is_held_by_suspended(&capacity->parts, host);
 }
 
@@ -149,10 +149,9 @@ void capacity_sync_provider(struct capacity *capacity)
     }
     for (int i = 0; i < n_hosts; i++) {
         const char *name = host_table_name(parts->hosts, i);
-        int max = host_table_max(parts->hosts, i), own, n_yielded, consumers;
-        run_table_used_slots(runs, i, &own, &consumers);
-        run_table_suspended_slots(runs, i, &n_yielded, &consumers);
-        own += host_table_foreign(parts->hosts, i);
+        const struct run_table_use *use = run_table_use(runs, i);
+        int max = host_table_max(parts->hosts, i), n_yielded = use->own_suspended;
+        int own = use->own + host_table_foreign(parts->hosts, i);
         struct reported_host *reported = &capacity->reported[i];
         bool is_exclusive = capacity_is_used_exclusively(capacity, i);
         bool is_known = i < capacity->n_reported && reported->name == name;
@@ -180,16 +179,15 @@ static void set_own(const struct capacity *capacity, int index, int64_t local_ms
                     struct place_host *host)
 {
     const struct capacity_parts *parts = &capacity->parts;
-    const struct run_table *runs = runs_table(parts->runs);
-    int consumers, own_yielded, consumers_yielded;
+    const struct run_table_use *use = run_table_use(runs_table(parts->runs), index);
     host->name = host_table_name(parts->hosts, index);
     host->site = host->lease = "";
     host->dispatched_ms = accept_times_get(parts->accept_times, host->name);
-    run_table_used_slots(runs, index, &host->used, &consumers);
-    host->used += host_table_foreign(parts->hosts, index);
+    host->used = use->own + host_table_foreign(parts->hosts, index);
     const struct ledger_host *ledger_host = capacity_ledger_host(capacity, index);
-    host->max = provider_host_local_max(
+    const struct provider_host_slots slots = provider_host_slots(
         ledger_host, host_table_max(parts->hosts, index), host->used);
+    host->max = slots.local_max;
     if (host_table_leaving_max(parts->hosts, index) > 0) {
         host->n_resume_slots = provider_host_local_max(
             ledger_host, host_table_leaving_max(parts->hosts, index), host->used);
@@ -201,21 +199,19 @@ static void set_own(const struct capacity *capacity, int index, int64_t local_ms
                     !host_table_is_window_closed(parts->hosts, index, local_ms);
     enum kept kept = kept_of(capacity, index);
     host->is_in_kept_unit = kept != KEPT_NOT;
-    host->is_used_exclusively =
-        kept == KEPT_BY_RUNNING || run_table_is_used_exclusively(runs, index);
-    run_table_suspended_slots(runs, index, &own_yielded, &consumers_yielded);
-    bool is_lent = provider_host_lent(ledger_host) > 0;
-    host->is_idle = host->used + consumers == 0 && !is_lent;
-    if (host->used + consumers + consumers_yielded == 0 && is_lent &&
+    host->is_used_exclusively = kept == KEPT_BY_RUNNING || use->n_exclusive > 0;
+    bool is_lent = slots.lent > 0;
+    host->is_idle = host->used + use->consumers == 0 && !is_lent;
+    if (host->used + use->consumers + use->consumers_suspended == 0 && is_lent &&
         !provider_host_is_changing(ledger_host)) {
         host->n_resume_alone = host_table_max(parts->hosts, index) -
                                provider_host_lent_for_good(ledger_host) + 1;
     }
-    host->n_suspended = own_yielded;
+    host->n_suspended = use->own_suspended;
     host->is_held = kept == KEPT_BY_SUSPENDED || is_held_by_suspended(parts, index);
-    host->has_foreign_jobs = consumers + consumers_yielded > 0;
+    host->has_foreign_jobs = use->consumers + use->consumers_suspended > 0;
     host->is_shared = host->has_foreign_jobs ||
-                      (own_yielded > 0 && !parts->config->preempt.has_exclusive);
+                      (use->own_suspended > 0 && !parts->config->preempt.has_exclusive);
 }
 
 static void set_borrowed(const struct capacity_parts *parts, int index,

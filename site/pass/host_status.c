@@ -39,8 +39,7 @@ static const char *status_of_own(const struct host_status_parts *parts, int inde
                                  int64_t local_ms)
 {
     const char *name = host_table_name(parts->hosts, index);
-    int own, consumers;
-    run_table_used_slots(runs_table(parts->runs), index, &own, &consumers);
+    const struct run_table_use *use = run_table_use(runs_table(parts->runs), index);
     struct host_state state = {
         .name = name,
         .is_own = true,
@@ -50,7 +49,7 @@ static const char *status_of_own(const struct host_status_parts *parts, int inde
         .is_window_closed = host_table_is_window_closed(parts->hosts, index, local_ms),
         .is_used_exclusively = capacity_is_used_exclusively(parts->capacity, index),
         .is_open = host_table_is_ready(parts->hosts, index),
-        .used = own + consumers + host_table_foreign(parts->hosts, index),
+        .used = use->own + use->consumers + host_table_foreign(parts->hosts, index),
         .max = host_table_max(parts->hosts, index),
     };
     return status_of(parts, &state);

@@ -286,9 +286,10 @@ static void set_state(struct export_select *selection, int host)
 {
     struct resource_table *table =
         host_resources_table(selection->parts.host_resources);
-    int own, consumers, max = host_table_max(selection->parts.hosts, host);
-    run_table_used_slots(runs_table(selection->parts.runs), host, &own, &consumers);
-    int n_free = max > own + consumers ? max - own - consumers : 0;
+    int max = host_table_max(selection->parts.hosts, host);
+    const struct run_table_use *use =
+        run_table_use(runs_table(selection->parts.runs), host);
+    int n_free = max > use->own + use->consumers ? max - use->own - use->consumers : 0;
     resource_table_set_number(table, host, RESOURCE_SLOTS, n_free);
     resource_table_set_number(table, host, RESOURCE_MAXSLOTS, max);
     resource_table_set_text(

@@ -11,21 +11,14 @@
 #include "model/dup.h"
 #include "model/record.h"
 
-struct host_use {
-    int own, consumers; /* in use */
-    int own_suspended, consumers_suspended;
-    int n_exclusive; /* runs; those of consumers also while suspended */
-    int n_exclusive_suspended;
-};
-
 struct run_table {
     const char *site;
     const struct host_table *hosts;
     struct run **runs;
     int count, capacity, n_forgotten;
-    int n_bound;             /* runs with a binding, forgotten ones included */
-    struct host_use *uses;   /* by host */
-    struct run **first_runs; /* by host + 1: first those without one */
+    int n_bound;                /* runs with a binding, forgotten ones included */
+    struct run_table_use *uses; /* by host */
+    struct run **first_runs;    /* by host + 1: first those without one */
 };
 
 static void make_hosts(struct run_table *table)
@@ -104,7 +97,7 @@ static void add_use(struct run_table *table, const struct run *run, int sign)
         if (host < 0) {
             continue;
         }
-        struct host_use *use = &table->uses[host];
+        struct run_table_use *use = &table->uses[host];
         bool is_own = run->lease[0] == '\0';
         int *n_exclusive = run->is_suspended && is_own ? &use->n_exclusive_suspended
                                                        : &use->n_exclusive;
@@ -157,28 +150,9 @@ void run_table_bound(const struct run_table *table, struct arena *arena,
     }
 }
 
-bool run_table_is_used_exclusively(const struct run_table *table, int host)
+const struct run_table_use *run_table_use(const struct run_table *table, int host)
 {
-    return table->uses[host].n_exclusive > 0;
-}
-
-bool run_table_has_suspended_exclusive(const struct run_table *table, int host)
-{
-    return table->uses[host].n_exclusive_suspended > 0;
-}
-
-void run_table_used_slots(const struct run_table *table, int host, int *own,
-                          int *consumers)
-{
-    *own = table->uses[host].own;
-    *consumers = table->uses[host].consumers;
-}
-
-void run_table_suspended_slots(const struct run_table *table, int host, int *own,
-                               int *consumers)
-{
-    *own = table->uses[host].own_suspended;
-    *consumers = table->uses[host].consumers_suspended;
+    return &table->uses[host];
 }
 
 /* The run is suspended as ordered, and its slots are not in use. The consumer decides

@@ -122,20 +122,18 @@ bool run_table_update_suspended(struct run_table *table, struct run *run);
  * may use its slots. */
 void run_table_keep_suspended(struct run_table *table, struct run *run, int64_t now_ms,
                               struct effects *effects);
-/* Slots in use on a host (by index): of runs that have not ended and are not suspended.
- */
-void run_table_used_slots(const struct run_table *table, int host, int *own,
-                          int *consumers);
-/* The same for suspended runs. */
-void run_table_suspended_slots(const struct run_table *table, int host, int *own,
-                               int *consumers);
+/* What runs that have not ended use of a host. */
+struct run_table_use {
+    int own, consumers; /* slots of runs that are not suspended ... */
+    int own_suspended, consumers_suspended; /* ... and of those that are */
+    int n_exclusive;           /* runs; those of consumers also while suspended */
+    int n_exclusive_suspended; /* own ones, which have yielded */
+};
+/* Of a host (by index), until the run table changes. */
+const struct run_table_use *run_table_use(const struct run_table *table, int host);
 /* What runs that have not ended use of hosts whose topology is there: sets `use` of
  * each of these, in the arena. Suspended runs keep their processors. */
 void run_table_bound(const struct run_table *table, struct arena *arena,
                      struct affinity_host *hosts);
-/* A run uses the host exclusively. */
-bool run_table_is_used_exclusively(const struct run_table *table, int host);
-/* An exclusive run of this site's own jobs is suspended there and has yielded. */
-bool run_table_has_suspended_exclusive(const struct run_table *table, int host);
 
 #endif

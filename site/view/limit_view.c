@@ -238,8 +238,8 @@ static void add_host(struct listing *listing, int index)
     struct site_view *view = listing->view;
     struct arena *arena = listing->page->arena;
     const char *host = host_table_name(view->hosts, index);
-    int max = host_table_max(view->hosts, index), own, consumers;
-    run_table_used_slots(runs_table(view->runs), index, &own, &consumers);
+    int max = host_table_max(view->hosts, index);
+    const struct run_table_use *used = run_table_use(runs_table(view->runs), index);
     struct limit limit = {
         .name = arena_printf(arena, "MXJ of host %s (%d)", host, max),
         .label = "MXJ",
@@ -250,7 +250,7 @@ static void add_host(struct listing *listing, int index)
         .sides = {[LIMIT_HOSTS] = {.mode = LIMIT_EACH, .text = host}},
     };
     struct limit_usage use = {.each = {[LIMIT_HOSTS] = host},
-                              .n_slots = own + consumers};
+                              .n_slots = used->own + used->consumers};
     if (use.n_slots > 0 || wants_unused(listing->query)) {
         add_limit(listing, &limit, &use);
     }
