@@ -2,7 +2,7 @@
 /* world.h: a federation in virtual time: one broker, its sites and their hosts, a
  * network that loses, repeats and reorders messages, disks that retain all commits, and
  * crashes between any two effects. The step machines are the real ones, and every
- * sixteenth message goes through the codec.
+ * sixteenth message goes through the codec, after 65,536 of them every 256th.
  *
  * After every step the invariants of docs/design/interfaces.md "Scenarios" are checked
  * (sim/invariant/invariant.c). One seed drives everything: the same options and calls

@@ -8,8 +8,9 @@
 #include "base/value.h"
 #include "proto/codec_relay.h"
 
-/* Every so many messages pass the codec, besides those that the broker relays. */
-enum { CODEC_EVERY = 16 };
+/* Every so many messages pass the codec, besides those that the broker relays; and
+ * after the first ones, which are more than most random worlds have, fewer of them. */
+enum { CODEC_EVERY = 16, CODEC_SELDOM = 256, CODEC_FIRST = 65536 };
 
 /* As it arrives: encoded and decoded. NULL if that is not possible. */
 static struct msg *pass_codec(struct world *world, const struct msg *msg,
@@ -54,7 +55,8 @@ static void post(struct world *world, const struct msg *msg, struct sent *sent,
                  enum agenda_kind kind, int from, int to, int64_t at_ms)
 {
     bool is_relayed = kind == AGENDA_MESSAGE && broker_messages_is_relayed(msg->kind);
-    bool is_coded = is_relayed || ++world->n_posted % CODEC_EVERY == 0;
+    int every = world->n_posted < CODEC_FIRST ? CODEC_EVERY : CODEC_SELDOM;
+    bool is_coded = is_relayed || ++world->n_posted % (uint64_t)every == 0;
 
     if (is_coded || !sent) {
         sent = agenda_new_sent(&world->agenda);
