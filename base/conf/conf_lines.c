@@ -7,7 +7,10 @@
 
 #include "base/conf/conf_if.h"
 
-enum { LINE_MAX_BYTES = 65536 }; /* of a logical line; a job's command line fits */
+enum {
+    LINE_MAX_BYTES = 65536, /* of a logical line; a job's command line fits */
+    FIRST_BYTES = 256,      /* for the first lines */
+};
 
 bool conf_lines_is_blank(char c)
 {
@@ -43,7 +46,8 @@ void conf_lines_init(struct conf_lines *lines, struct conf *conf, const char *fi
 {
     memset(lines, 0, sizeof(*lines));
     lines->conf = conf;
-    lines->text = arena_alloc(conf->arena, LINE_MAX_BYTES + 1, 1);
+    lines->n_bytes = FIRST_BYTES;
+    lines->text = arena_alloc(conf->arena, lines->n_bytes, 1);
     open_text(lines, file, text, length);
 }
 
@@ -344,6 +348,19 @@ static bool first_line(struct conf_lines *lines, const char **part, size_t *leng
     }
 }
 
+/* Adds to the logical line, which has so many bytes. */
+static void append(struct conf_lines *lines, size_t used, const char *part,
+                   size_t length)
+{
+    if (used + length >= lines->n_bytes) { /* with its NUL */
+        char *before = lines->text;
+        lines->n_bytes = 2 * (used + length) + 1;
+        lines->text = arena_alloc(lines->conf->arena, lines->n_bytes, 1);
+        memcpy(lines->text, before, used);
+    }
+    memcpy(lines->text + used, part, length);
+}
+
 bool conf_lines_next(struct conf_lines *lines)
 {
     const char *part;
@@ -369,7 +386,7 @@ bool conf_lines_next(struct conf_lines *lines)
             too_long = true;
             kept = LINE_MAX_BYTES - used;
         }
-        memcpy(lines->text + used, part, kept);
+        append(lines, used, part, kept);
         used += kept;
     }
     finish(lines, used, too_long, quoted);

@@ -43,6 +43,7 @@ struct conf_lines {
     int n_ifs;
     bool is_skipped; /* lines do not count now */
     char *text;      /* the logical line, NUL at its end */
+    size_t n_bytes;  /* that there is room for */
     int text_line;   /* its first physical line */
 };
 

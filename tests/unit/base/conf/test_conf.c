@@ -280,6 +280,20 @@ static void a_byte_order_mark_is_skipped(void **state)
     assert_string_equal(diagnostics_text(), "");
 }
 
+static void lines_have_any_length(void **state)
+{
+    for (int n = 1; n < 1100; n++) {
+        conf_init(&conf, &arena);
+        read_text(
+            arena_printf(&arena, "A = %0*d\nB = %0*d\\\n%0*d\n", n, 1, n, 2, n, 3));
+        const char *b = conf_text(&conf.first->rows[0], "B", "?");
+        assert_string_equal(conf_text(&conf.first->rows[0], "A", "?"),
+                            arena_printf(&arena, "%0*d", n, 1));
+        assert_string_equal(b, arena_printf(&arena, "%0*d%0*d", n, 2, n, 3));
+        assert_string_equal(diagnostics_text(), "");
+    }
+}
+
 static void lines_and_sections_are_bounded(void **state)
 {
     char *line = arena_printf(&arena, "A = %0*d\nB = 1\n", 70000, 1);
@@ -595,6 +609,7 @@ int main(void)
         TEST(a_file_may_end_in_the_middle),
         TEST(a_nul_byte_is_no_text),
         TEST(a_byte_order_mark_is_skipped),
+        TEST(lines_have_any_length),
         TEST(lines_and_sections_are_bounded),
         TEST(complaints_are_bounded),
         TEST(any_bytes_will_do),
