@@ -8,6 +8,7 @@
 
 enum {
     FIRST_CAPACITY = 4,
+    TRIMMED_LEAST = 32,
     /* A larger array, after a burst such as all leases of a federation, is freed. */
     REUSED_CAPACITY_MAX = 4096,
 };
@@ -34,6 +35,15 @@ void effects_release(struct effects *effects)
     arena_release(&effects->arena);
     free(effects->items);
     effects_init(effects);
+}
+
+void effects_trim(struct effects *effects)
+{
+    if (effects->capacity - effects->count >= TRIMMED_LEAST) {
+        effects->capacity = effects->count;
+        effects->items = mem_grow(effects->items, (size_t)effects->capacity,
+                                  sizeof(*effects->items));
+    }
 }
 
 struct effect *effects_add(struct effects *effects, enum effect_kind kind)

@@ -132,6 +132,8 @@ struct effects {
 
 void effects_init(struct effects *effects);
 void effects_clear(struct effects *effects);
+/* Frees the room for more effects, if it is kept for long. */
+void effects_trim(struct effects *effects);
 void effects_release(struct effects *effects);
 
 /* Appends a zeroed effect. The pointer is valid until the next append. */

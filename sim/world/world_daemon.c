@@ -175,12 +175,13 @@ static void check(struct world *world, int daemon, bool is_restarted)
 static void finish_batch(struct world *world, int daemon, bool is_restarted)
 {
     struct world_batch *batch = &world->batches[daemon];
-    const struct effects *effects = world_state_effects(world, daemon);
+    struct effects *effects = world_state_effects(world, daemon);
     struct sent *sent = batch->sent;
     bool is_crash = rng_below(&world->rng, 10000) < world->options.crash_in_10000 &&
                     !is_deposed(world, daemon);
     int n_done = effects->count;
 
+    effects_trim(effects);
     /* its messages may begin the next batch */
     batch->sent = NULL;
     batch->is_open = false;
