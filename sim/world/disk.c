@@ -9,10 +9,10 @@
 #include <uthash.h>
 
 struct disk_row {
-    char key[ROW_KEY_SIZE]; /* kind and row key, so that rows sort by both */
     struct arena arena;
     struct row row;
     UT_hash_handle hh;
+    char key[]; /* kind and row key, so that rows sort by both */
 };
 
 struct disk {
@@ -91,16 +91,27 @@ void disk_free(struct disk *disk)
     free(disk);
 }
 
+static struct disk_row *new_row(const char *key, const struct row *row)
+{
+    size_t key_size = strlen(key) + 1;
+    struct disk_row *stored = mem_alloc(1, sizeof *stored + key_size);
+
+    memcpy(stored->key, key, key_size);
+    arena_init_small(&stored->arena);
+    row_copy(&stored->arena, row, &stored->row);
+    return stored;
+}
+
 void disk_store(struct disk *disk, const struct row *row)
 {
-    struct disk_row *old, *stored;
+    struct disk_row *old, *stored = NULL;
+    char key[ROW_KEY_SIZE];
 
     if (row->kind == ROW_HISTORY || row->kind == ROW_JOB_EVENT) {
         return;
     }
-    stored = mem_alloc(1, sizeof *stored);
-    row_key(row, stored->key);
-    old = find(disk, stored->key);
+    row_key(row, key);
+    old = find(disk, key);
     if (row_is_gone(row)) {
         if (row->kind == ROW_JOB_STATE) {
             delete_job(disk, row);
@@ -108,20 +119,18 @@ void disk_store(struct disk *disk, const struct row *row)
         } else if (row->kind == ROW_POOL) {
             delete_kept(disk, row->pool.name);
         }
-        free(stored);
     } else {
         struct row whole = *row;
 
         if (row->kind == ROW_RUN && !row->run.spec && old) {
             whole.run.spec = old->row.run.spec;
         }
-        arena_init_small(&stored->arena);
-        row_copy(&stored->arena, &whole, &stored->row);
+        stored = new_row(key, &whole);
     }
     if (old) {
         delete_row(disk, old);
     }
-    if (!row_is_gone(row)) {
+    if (stored) {
         HASH_ADD_STR(disk->rows, key, stored);
     }
 }
