@@ -165,9 +165,16 @@ static void end_use(struct invariants *invariants, struct seen_use_of_lease *see
 static struct seen_use_of_lease *see_use(struct invariants *invariants, char kind,
                                          const char *site, uint64_t number)
 {
-    char key[INVARIANTS_KEY_SIZE];
+    char key[INVARIANTS_KEY_SIZE], digits[17];
+    const char kinds[] = {kind, '\0'};
+    int n = sizeof digits - 1;
 
-    snprintf(key, sizeof key, "%c %s %" PRIu64, kind, site, number);
+    digits[n] = '\0';
+    do { /* in hexadecimal */
+        digits[--n] = "0123456789abcdef"[number % 16];
+        number /= 16;
+    } while (number > 0);
+    invariant_state_key(key, kinds, site, digits + n);
     return invariant_state_see(&invariants->uses_of_leases, key,
                                sizeof(struct seen_use_of_lease));
 }

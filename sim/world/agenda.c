@@ -14,14 +14,6 @@ static bool is_before(const struct agenda_item *a, const struct agenda_item *b)
     return a->order < b->order;
 }
 
-static void swap(struct agenda_item *a, struct agenda_item *b)
-{
-    struct agenda_item held = *a;
-
-    *a = *b;
-    *b = held;
-}
-
 struct sent *agenda_new_sent(struct agenda *agenda)
 {
     struct sent *sent = agenda->unused;
@@ -80,11 +72,11 @@ void agenda_add(struct agenda *agenda, struct agenda_item item)
             mem_grow(agenda->items, (size_t)agenda->capacity, sizeof agenda->items[0]);
     }
     item.order = agenda->next_order++;
-    agenda->items[agenda->count++] = item;
-    for (; i > 0 && is_before(&agenda->items[i], &agenda->items[(i - 1) / 2]);
-         i = (i - 1) / 2) {
-        swap(&agenda->items[i], &agenda->items[(i - 1) / 2]);
+    agenda->count++;
+    for (; i > 0 && is_before(&item, &agenda->items[(i - 1) / 2]); i = (i - 1) / 2) {
+        agenda->items[i] = agenda->items[(i - 1) / 2];
     }
+    agenda->items[i] = item;
 }
 
 int64_t agenda_next_ms(const struct agenda *agenda)
@@ -94,28 +86,23 @@ int64_t agenda_next_ms(const struct agenda *agenda)
 
 bool agenda_take(struct agenda *agenda, struct agenda_item *item)
 {
+    struct agenda_item *items = agenda->items;
     int i = 0;
 
     if (!agenda->count) {
         return false;
     }
-    *item = agenda->items[0];
-    agenda->items[0] = agenda->items[--agenda->count];
-    for (;;) {
-        int least = i, left = 2 * i + 1, right = left + 1;
-
-        if (left < agenda->count &&
-            is_before(&agenda->items[left], &agenda->items[least])) {
-            least = left;
+    *item = items[0];
+    const struct agenda_item *last = &items[--agenda->count];
+    for (int next; (next = 2 * i + 1) < agenda->count; i = next) {
+        if (next + 1 < agenda->count && is_before(&items[next + 1], &items[next])) {
+            next++;
         }
-        if (right < agenda->count &&
-            is_before(&agenda->items[right], &agenda->items[least])) {
-            least = right;
+        if (is_before(last, &items[next])) {
+            break;
         }
-        if (least == i) {
-            return true;
-        }
-        swap(&agenda->items[i], &agenda->items[least]);
-        i = least;
+        items[i] = items[next];
     }
+    items[i] = *last;
+    return true;
 }
