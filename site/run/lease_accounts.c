@@ -19,7 +19,7 @@ struct lease_accounts {
     struct uid_range range;
     struct pair *pairs; /* by site and user */
     int n_pairs, capacity;
-    uint8_t *taken;   /* by number of the range: a pair has it */
+    uint8_t *taken;   /* a bit for each number of the range: a pair has it */
     int64_t n_unused; /* numbers that none has */
     int64_t next;     /* no number below this one is unused */
     int64_t start_ms; /* of the first call that had the time; 0: none yet */
@@ -35,10 +35,18 @@ static bool is_in(struct uid_range range, int64_t uid)
     return uid >= range.first && uid <= range.last;
 }
 
+static bool has_pair(const struct lease_accounts *accounts, int64_t uid)
+{
+    int64_t number = uid - accounts->range.first;
+    return accounts->taken[number / 8] >> number % 8 & 1;
+}
+
 static void mark(struct lease_accounts *accounts, int64_t uid, bool is_taken)
 {
     if (is_in(accounts->range, uid)) {
-        accounts->taken[uid - accounts->range.first] = is_taken;
+        int64_t number = uid - accounts->range.first;
+        uint8_t *bits = &accounts->taken[number / 8], bit = (uint8_t)(1 << number % 8);
+        *bits = (uint8_t)(is_taken ? *bits | bit : *bits & ~bit);
         accounts->n_unused += is_taken ? -1 : 1;
         accounts->next = uid < accounts->next ? uid : accounts->next;
     }
@@ -71,7 +79,7 @@ void lease_accounts_set_range(struct lease_accounts *accounts, struct uid_range 
     accounts->range = range;
     accounts->next = range.first;
     accounts->n_unused = range.last - range.first + 1;
-    accounts->taken = mem_alloc((size_t)accounts->n_unused, 1);
+    accounts->taken = mem_alloc((size_t)accounts->n_unused / 8 + 1, 1);
     for (int i = 0; i < accounts->n_pairs; i++) {
         mark(accounts, accounts->pairs[i].uid, true);
     }
@@ -155,7 +163,7 @@ static void store(const struct pair *pair, bool is_gone, struct effects *effects
 /* There is one. */
 static int64_t lowest_unused(struct lease_accounts *accounts)
 {
-    while (accounts->taken[accounts->next - accounts->range.first]) {
+    while (has_pair(accounts, accounts->next)) {
         accounts->next++;
     }
     return accounts->next;
