@@ -166,6 +166,7 @@ const struct conf_key conf_keys[] = {
     DURATION("MAX_TOTAL_TIME_PREEMPT", MINUTE, 0, TEN_YEARS, NULL,
              "a job that was suspended for this time in total is no longer preempted"),
     TEXT("MEMLIMIT", NULL, "resident memory of all processes of a job, in KB: [DEFAULT] MAX"),
+    DURATION("NEW_JOB_SCHED_DELAY", SECOND, 0, TEN_YEARS, "0", "how long a job waits after its submission before it is scheduled"),
     INT("NICE", -20, 20, NULL, "nice value of its jobs; 20 has the effect of 19"),
     TEXT("NO_PREEMPT_FINISH_TIME", NULL, "a job that reaches its run limit within this time is not preempted: minutes, or a part of the limit, as 10%"),
     DURATION("NO_PREEMPT_INTERVAL", MINUTE, 0, TEN_YEARS, NULL,

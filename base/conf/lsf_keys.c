@@ -277,7 +277,6 @@ const struct lsf_key lsf_keys[] = {
     UNSUPPORTED("MC_FORWARD_DELAY", FORWARDING),
     UNSUPPORTED("MC_MAX_FWD_ACCEPT", FORWARDING),
     UNSUPPORTED("MIG", MIGRATION),
-    IGNORED("NEW_JOB_SCHED_DELAY", "a new job is looked at in the next pass, at once"),
     UNSUPPORTED("NETWORK_REQ", NETWORKS),
     UNSUPPORTED("NQS_QUEUES", "jobs are not forwarded to NQS"),
     UNSUPPORTED("ORPHAN_JOB_TERM_GRACE_PERIOD", "a job whose dependency can never be met stays pending and its reason says so; kill it by hand"),

@@ -28,7 +28,8 @@ static void set_text(json_t *row, const char *key, const char *text)
 static bool is_ineligible(const json_t *row)
 {
     static const char words[] =
-        " dependency dependency_never begin_time retry queue_gone doubted ";
+        " dependency dependency_never begin_time new_job_delay retry queue_gone "
+        "doubted ";
     const char *word = lsf_format_get(row, "pending");
     size_t length = strlen(word);
     for (const char *at = strstr(words, word); at != NULL && length > 0;

@@ -234,6 +234,8 @@ static void print_queue(struct arena *arena, const json_t *row)
            lsf_format_count(arena, row, "njobs"), lsf_format_count(arena, row, "pend"),
            lsf_format_count(arena, row, "run"), lsf_format_count(arena, row, "susp"),
            lsf_format_count(arena, row, "rsv"));
+    printf("Schedule delay for a new job is %s seconds\n",
+           lsf_format_count(arena, row, "new_job_delay_s"));
     print_limits(arena, json_object_get(row, "default_limits"), "DEFAULT LIMITS");
     print_limits(arena, json_object_get(row, "limits"), "MAXIMUM LIMITS");
     printf("\nSCHEDULING PARAMETERS\n");

@@ -43,6 +43,9 @@
       "wait for the next window of the queue")                                         \
     X(REASON_BEGIN_TIME, "begin_time", "The job has a specified start time",           \
       "wait until that time")                                                          \
+    X(REASON_NEW_JOB_DELAY, "new_job_delay",                                           \
+      "The schedule of the job is postponed for a while",                              \
+      "wait until NEW_JOB_SCHED_DELAY of the queue has passed since its submission")   \
     X(REASON_DEPENDENCY, "dependency", "Job dependency condition not satisfied",       \
       "wait for the jobs that it depends on")                                          \
     X(REASON_DEPENDENCY_NEVER, "dependency_never",                                     \

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "base/bounds.h"
+#include "base/conf/conf_value.h"
 
 /* Where diagnostics go, and the hosts that there are. */
 struct reader {
@@ -233,6 +234,8 @@ static void read_queue(struct reader *reader, struct queue_config *queue)
     queue->resrsv_limit = conf_text(row, "RESRSV_LIMIT", NULL);
     queue->accept_interval_ms =
         accept_interval_read(reader->conf, &reader->at, reader->accept_ms);
+    queue->new_job_delay_ms =
+        conf_value_duration(reader->conf, &reader->at, "NEW_JOB_SCHED_DELAY", 0);
     queue->stop_cond = conf_text(row, "STOP_COND", NULL);
     queue->resume_cond = conf_text(row, "RESUME_COND", NULL);
     queue->is_balanced =

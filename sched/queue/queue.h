@@ -92,6 +92,7 @@ struct queue_config {
     const char *res_req;        /* RES_REQ; NULL: none */
     const char *resrsv_limit;   /* RESRSV_LIMIT; NULL: none */
     int64_t accept_interval_ms; /* JOB_ACCEPT_INTERVAL; 0: none */
+    int64_t new_job_delay_ms;   /* NEW_JOB_SCHED_DELAY, from the submission on */
     bool is_balanced;           /* PLACEMENT of parallel jobs: balanced or stacked */
     bool is_exclusive;          /* EXCLUSIVE: jobs may ask for exclusive hosts */
     /* The type of compute units that jobs may have exclusively, "" the default one;

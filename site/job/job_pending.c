@@ -63,6 +63,11 @@ static enum pending_reason hold_reason(const struct job_table *jobs,
         *until_ms = job->terms->begin_ms;
         return REASON_BEGIN_TIME;
     }
+    int64_t due_ms = job->submit_ms + jobs->queues[job->queue].new_job_delay_ms;
+    if (due_ms > jobs->now_ms) {
+        *until_ms = due_ms;
+        return REASON_NEW_JOB_DELAY;
+    }
     if (job->retry_after_ms > jobs->now_ms) {
         *until_ms = job->retry_after_ms;
         return REASON_RETRY;

@@ -192,6 +192,7 @@ void queue_view_list(struct site_view *view, struct page *page,
         value_add_text(arena, row, "placement",
                        queue->is_balanced ? "balanced" : "stacked");
         value_add_bool(arena, row, "exclusive", queue->is_exclusive);
+        value_add_duration(arena, row, "new_job_delay_s", queue->new_job_delay_ms);
         value_add_text(arena, row, "interactive", takes[queue->interactive]);
         reservation_view_add_queue(arena, row, &queue->reservation);
         share_view_add_queue(view, arena, row, i, query->name[0] != '\0');

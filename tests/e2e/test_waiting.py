@@ -22,6 +22,10 @@ QJOB_LIMIT = 1
 HOSTS = allremote
 End Queue
 Begin Queue
+QUEUE_NAME = later
+NEW_JOB_SCHED_DELAY = 7200
+End Queue
+Begin Queue
 QUEUE_NAME = again
 PRIORITY = 40
 REQUEUE_EXIT_VALUES = 99
@@ -176,6 +180,15 @@ def test_begin():
     refused("sub", "-b", "2000:1:1:8:00", "true", code=2)
 
 
+def test_new_job_delay():
+    """It counts from the submission, so that another queue may start the job at once."""
+    job = submit("-q", "later", "true")
+    waits_for(job, "new_job_delay")
+    expect_equal(f.job("south", job)["state"], "PEND", "a new job")
+    f.cli("south", "switch", "one", job)
+    f.wait_state("south", job, "DONE")
+
+
 def test_script():
     out = os.path.join(f.marks, "script.out")
     script = ("#!/bin/sh\n#BSUB -J \"from a script\"   # a name\n#BSUB -q again -o %s\n"
@@ -245,5 +258,5 @@ def setup():
 
 if __name__ == "__main__":
     main(test_depends, test_names_in_unicode, test_limit_is_named, test_limit_of_a_lease, test_array_limit,
-         test_begin, test_script, test_starter_and_requeue, test_queue_and_moves, shared=f,
+         test_begin, test_new_job_delay, test_script, test_starter_and_requeue, test_queue_and_moves, shared=f,
          setup=setup)

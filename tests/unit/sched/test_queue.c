@@ -260,6 +260,29 @@ static void test_accept(void **state)
     }
 }
 
+static void test_new_job_delay(void **state)
+{
+    static const struct {
+        const char *value;
+        int n_errors;
+        int64_t ms;
+    } rows[] = {{"0", 0, 0},       {"1", 0, 1000}, {"90", 0, 90000},
+                {"5m", 0, 300000}, {"-1", 1, 0},   {"soon", 1, 0}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct world world;
+        char text[256];
+        snprintf(text, sizeof(text),
+                 "Begin Queue\nQUEUE_NAME = q\nNEW_JOB_SCHED_DELAY = %s\nEnd Queue\n",
+                 rows[i].value);
+        read_text(&world, text);
+        conf_check(&world.conf);
+        assert_int_equal(world.conf.n_errors, rows[i].n_errors);
+        assert_int_equal(world.queues[0].new_job_delay_ms, rows[i].ms);
+        arena_release(&world.arena);
+    }
+}
+
 static void test_reserving(void **state)
 {
     struct world world;
@@ -303,10 +326,10 @@ static void test_reserving(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_allows),    cmocka_unit_test(test_same_terms),
-        cmocka_unit_test(test_first),     cmocka_unit_test(test_complaints),
-        cmocka_unit_test(test_fields),    cmocka_unit_test(test_accept),
-        cmocka_unit_test(test_reserving),
+        cmocka_unit_test(test_allows),        cmocka_unit_test(test_same_terms),
+        cmocka_unit_test(test_first),         cmocka_unit_test(test_complaints),
+        cmocka_unit_test(test_fields),        cmocka_unit_test(test_accept),
+        cmocka_unit_test(test_new_job_delay), cmocka_unit_test(test_reserving),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,6 +34,8 @@ enum { TEXT_BYTES = 65536, HOUR_MS = 3600000 };
     "Begin Queue\nQUEUE_NAME = alone\nHOSTS = s1\nEXCLUSIVE = Y\nEnd Queue\n"          \
     "Begin Queue\nQUEUE_NAME = night\nHOSTS = s1\n"                                    \
     "DISPATCH_WINDOW = 20:00-21:00\nEnd Queue\n"                                       \
+    "Begin Queue\nQUEUE_NAME = later\nHOSTS = s1\n"                                    \
+    "NEW_JOB_SCHED_DELAY = 60\nEnd Queue\n"                                            \
     "Begin Queue\nQUEUE_NAME = away\nHOSTS = s2\nEnd Queue\n"                          \
     "Begin Queue\nQUEUE_NAME = abroad\nHOSTS = allremote\nEnd Queue\n"                 \
     "Begin Queue\nQUEUE_NAME = wide\nHOSTS = wide\nEnd Queue\n"                        \
@@ -124,6 +126,11 @@ static void get_begin_time(struct site_stage *stage)
 {
     const struct job_terms terms = {.begin_ms = stage->now_ms + HOUR_MS};
     put(stage, "local", "", 1, NULL, &terms);
+}
+
+static void get_new_job_delay(struct site_stage *stage)
+{
+    add(stage, "later", 1);
 }
 
 static void get_dependency(struct site_stage *stage)
@@ -309,6 +316,7 @@ static const struct way ways[REASONS] = {
     [REASON_QUEUE_INACTIVE] = {get_queue_inactive, "1", "by the administrator"},
     [REASON_QUEUE_WINDOW] = {get_queue_window, "1", "time windows"},
     [REASON_BEGIN_TIME] = {get_begin_time, "1", "start time"},
+    [REASON_NEW_JOB_DELAY] = {get_new_job_delay, "1", "is postponed"},
     [REASON_DEPENDENCY] = {get_dependency, "2", "not satisfied"},
     [REASON_DEPENDENCY_NEVER] = {get_dependency_never, "2", "never satisfied"},
     [REASON_ARRAY_LIMIT] = {get_array_limit, "1[2]", "element limit"},

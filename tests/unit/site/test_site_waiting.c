@@ -315,6 +315,29 @@ static void test_begin(void **state)
     site_stage_release(&stage);
 }
 
+/* NEW_JOB_SCHED_DELAY counts from the submission: it outlives a restart, a job that is
+ * requeued or moved is not new again, and a later job of another queue starts first. */
+static void test_new_job_delay(void **state)
+{
+    struct site_stage stage;
+    (void)state;
+    init(&stage, 4, "NEW_JOB_SCHED_DELAY = 60");
+    uint64_t id = add(&stage, "a", ""), moved = add(&stage, "b", "");
+    int64_t due_ms = stage.now_ms + 60000; /* of the second one, or earlier */
+    assert_waits(&stage, id, "new_job_delay");
+    move(&stage, "ana", MOVE_SWITCH, "other", "2");
+    assert_true(has_started(&stage, moved));
+    site_stage_restart(&stage);
+    site_stage_host_up(&stage, "s1");
+    assert_waits(&stage, id, "new_job_delay");
+    site_stage_pass(&stage, due_ms - 1000 - stage.now_ms);
+    site_stage_host_up(&stage, "s1");
+    assert_waits(&stage, id, "new_job_delay");
+    site_stage_pass(&stage, due_ms - stage.now_ms);
+    assert_true(has_started(&stage, id));
+    site_stage_release(&stage);
+}
+
 static int count_open(const struct site_stage *stage)
 {
     int count = 0;
@@ -578,6 +601,7 @@ int main(void)
         cmocka_unit_test(test_elements),
         cmocka_unit_test(test_several_wait_for_an_array),
         cmocka_unit_test(test_begin),
+        cmocka_unit_test(test_new_job_delay),
         cmocka_unit_test(test_array_limit),
         cmocka_unit_test(test_reasons_are_counted),
         cmocka_unit_test(test_closed),
