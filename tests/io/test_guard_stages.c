@@ -49,7 +49,8 @@ static void check_limits(bool in_cgroup)
          "cpu=500", RUN_CAUSE_CPU_LIMIT, SIGINT},
         {"memory", "head -c 300000000 /dev/zero | tail -c 200000000 | sleep 60",
          "mem=50000", RUN_CAUSE_MEM_LIMIT, 0},
-        {"virtual memory", "sleep 60", "swap=10", RUN_CAUSE_SWAP_LIMIT, SIGINT},
+        /* At once, so that a shell could get the signal before it has a child. */
+        {"virtual memory", "exec sleep 60", "swap=10", RUN_CAUSE_SWAP_LIMIT, SIGINT},
         {"processes", "sleep 60 & sleep 60 & sleep 60 & wait", "processes=3",
          RUN_CAUSE_PROCESS_LIMIT, SIGINT},
         {"threads", "sleep 60 & sleep 60 & sleep 60 & wait", "threads=3",

@@ -164,7 +164,8 @@ def story_demand(mine):
 
 
 def story_home(f):
-    """A drain, after which nothing is reserved, and its end."""
+    """A drain, after which nothing is reserved, and its end. The node of the job that has
+    just ended is lent, or the other one, as the site's last look at Slurm has it."""
     mine = own_job("n1")
     f.cli("north", "lease", "drain", LEASE)
     wait("the nodes at home", lambda: reservations() == {})
@@ -172,7 +173,7 @@ def story_home(f):
     run("scancel", mine)
     wait_nodes()
     f.cli("north", "lease", "resume", LEASE)
-    wait("the reserved node", lambda: lent() == {"n1"})
+    wait("the reserved node", lambda: lent() in ({"n1"}, {"n2"}))
 
 
 def story_controls(f):
