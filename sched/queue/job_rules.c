@@ -375,7 +375,8 @@ static const char *start_with(struct arena *arena, const char *starter,
                         at + sizeof(mark) - 1);
 }
 
-bool job_rules_scale(const struct job_rules_stack *stack, const struct job_spec *spec)
+bool job_rules_needs_factor(const struct job_rules_stack *stack,
+                            const struct job_spec *spec)
 {
     const struct job_rules *const levels[] = {stack->site, stack->queue, stack->app};
     for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {

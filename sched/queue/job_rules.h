@@ -88,7 +88,8 @@ int job_rules_check(const struct job_rules_stack *stack, struct job_spec *spec,
 
 /* A host or model is named in a CPU limit of the job or of its rules, so that the limit
  * depends on the host that executes it. */
-bool job_rules_scale(const struct job_rules_stack *stack, const struct job_spec *spec);
+bool job_rules_needs_factor(const struct job_rules_stack *stack,
+                            const struct job_spec *spec);
 
 /* Applies the rules to what is executed: the JOB_STARTER around the command, the
  * limits, the commands before and after, and LSB_EXIT_REQUEUE in the environment.

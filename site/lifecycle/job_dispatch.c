@@ -42,7 +42,7 @@ static const struct job_spec *spec_to_run(const struct lifecycle *life,
     struct job_spec *spec = arena_copy(&effects->arena, job->spec, sizeof(*spec));
     struct job_rules_stack stack = lifecycle_rules_stack(life, job, &effects->arena);
     double factor =
-        job_rules_scale(&stack, job->spec)
+        job_rules_needs_factor(&stack, job->spec)
             ? host_resources_cpu_factor(life->parts.host_resources, job->hosts[0].host)
             : 1;
     job_rules_apply(&effects->arena, &stack, factor, spec);

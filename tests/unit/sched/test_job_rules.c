@@ -196,11 +196,11 @@ static void test_a_limit_keeps_its_host_until_it_is_scaled(void **state)
     (void)state;
     read_keys(&world, "", "", "");
     struct job_spec spec = {.command = "run", .limits = given, .n_limits = 1};
-    assert_true(job_rules_scale(&world.stack, &spec));
+    assert_true(job_rules_needs_factor(&world.stack, &spec));
     job_rules_apply(&world.arena, &world.stack, 0, &spec);
     assert_string_equal(spec.limits[0], given[0]);
     spec.n_limits = 0;
-    assert_false(job_rules_scale(&world.stack, &spec));
+    assert_false(job_rules_needs_factor(&world.stack, &spec));
     arena_release(&world.arena);
 }
 
