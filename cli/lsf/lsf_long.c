@@ -234,8 +234,10 @@ static void print_queue(struct arena *arena, const json_t *row)
            lsf_format_count(arena, row, "njobs"), lsf_format_count(arena, row, "pend"),
            lsf_format_count(arena, row, "run"), lsf_format_count(arena, row, "susp"),
            lsf_format_count(arena, row, "rsv"));
-    printf("Schedule delay for a new job is %s seconds\n",
-           lsf_format_count(arena, row, "new_job_delay_s"));
+    const char *delay = lsf_format_count(arena, row, "new_job_delay_s");
+    if (strcmp(delay, "0") != 0) {
+        printf("Schedule delay for a new job is %s seconds\n", delay);
+    }
     print_limits(arena, json_object_get(row, "default_limits"), "DEFAULT LIMITS");
     print_limits(arena, json_object_get(row, "limits"), "MAXIMUM LIMITS");
     printf("\nSCHEDULING PARAMETERS\n");

@@ -185,6 +185,11 @@ def test_new_job_delay():
     job = submit("-q", "later", "true")
     waits_for(job, "new_job_delay")
     expect_equal(f.job("south", job)["state"], "PEND", "a new job")
+    for queue, has_delay in ("later", True), ("one", False):
+        text = f.run("sublet-lsf", "bqueues", "-l", queue, code=0, environment=dict(
+            f.environment, SUBLET_SOCKET=os.path.join(f.dir, "south", "sublet.sock"))).stdout
+        expect_equal("Schedule delay for a new job is 7200 seconds\n" in text, has_delay, text)
+        expect_equal("Schedule delay" in text, has_delay, text)
     f.cli("south", "switch", "one", job)
     f.wait_state("south", job, "DONE")
 
