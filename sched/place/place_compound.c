@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* place_compound.c: see place_compound.h. Nothing is taken before all parts have room.
- */
+ *
+ * Parts are laid out in their order, each as if it came alone to what is left. If one
+ * finds no room, it might if an earlier part had a slot less on one of its hosts. So
+ * for each such part and host all parts are laid out again with that as a bound, and so
+ * on, depth first.
+ *
+ *     1*{any} + 1*{big}, of n1, which is big, and n2, one slot free on each
+ *     any n1; big finds none. At most 0 slots of any on n1: any n2, big n1 */
 #include "sched/place/place_compound.h"
 
 #include <limits.h>
@@ -11,6 +18,11 @@
 struct part {
     struct candidates *view;
     struct candidate_group *group;
+    int min, max; /* slots */
+    int *hosts;   /* that had a free slot for the part alone, in order */
+    int n_hosts;
+    int *bounds; /* by host: 1 more than the slots that it may have there; 0: any
+                    number; NULL: likewise everywhere */
     struct rusage_piece *pieces;
     int n_pieces;
 };
@@ -18,7 +30,9 @@ struct part {
 struct compound {
     struct place_alloc *alloc;
     struct part *parts;
-    int n_parts;              /* that are laid out */
+    int n_all, n_parts; /* of these the first ones are laid out */
+    int n_tries;
+    bool is_balanced;
     int *taken;               /* by host: slots of these */
     int64_t *left;            /* by supply: what these leave */
     struct host_slots *names; /* scratch */
@@ -81,6 +95,9 @@ static int room_beside(void *arg, int host, const struct rusage_piece *pieces,
     const struct candidates *view = part->view;
     int taken = compound->taken[host], lacking = -1;
     int room = place_state_free_slots(state, host, view->is_exclusive) - taken;
+    if (part->bounds != NULL && part->bounds[host] > 0) {
+        room = part->bounds[host] - 1 < room ? part->bounds[host] - 1 : room;
+    }
     if (room <= 0 ||
         place_state_in_accept_interval(state, host, part->group->accept_ms)) {
         return 0;
@@ -115,7 +132,7 @@ static int *list_hosts(const struct place_state *state,
 {
     size_t n_hosts = (size_t)group->count;
     struct candidate *ordered = mem_alloc(n_hosts + 1, sizeof(*ordered));
-    int *hosts = mem_alloc(n_hosts + 1, sizeof(*hosts));
+    int *hosts = arena_alloc(state->arena, n_hosts + 1, sizeof(*hosts));
     for (size_t i = 0; i < n_hosts; i++) {
         ordered[i] = group->heap[i];
         ordered[i].used = state->used[ordered[i].host];
@@ -147,36 +164,172 @@ static void keep(struct compound *compound, const struct part *part)
     compound->n_parts++;
 }
 
-static bool lay_out(struct compound *compound, struct part *part, int min, int max,
-                    bool is_balanced)
+static bool lay_out(struct compound *compound, struct part *part)
 {
     static const struct place_span anywhere = {.kind = PLACE_SPAN_NONE};
-    struct place_state *state = compound->alloc->state;
     const struct place_span *span =
         part->view->span != NULL ? part->view->span : &anywhere;
-    if (part->group == NULL || min < 1) {
-        return false;
-    }
-    int *hosts = list_hosts(state, part->group);
     struct place_span own = *span;
-    own.is_first = compound->n_parts == 0 ? span->is_first : NULL;
+    own.is_first = part == compound->parts ? span->is_first : NULL;
     struct place_span_request request = {
-        .hosts = hosts,
-        .n_hosts = part->group->count,
-        .min = min,
-        .max = max,
-        .is_balanced = is_balanced,
+        .hosts = part->hosts,
+        .n_hosts = part->n_hosts,
+        .min = part->min,
+        .max = part->max,
+        .is_balanced = compound->is_balanced,
         .room = room_beside,
         .arg = compound,
-        .pieces = arena_alloc(state->arena, (size_t)part->group->count + 1,
-                              sizeof(*request.pieces)),
+        .pieces = part->pieces,
     };
     compound->lacking = -1;
-    bool fits = place_span_fit(&own, &request) >= min;
-    part->pieces = request.pieces;
-    part->n_pieces = request.n_pieces;
-    free(hosts);
+    bool fits = part->group != NULL && part->min > 0 &&
+                place_span_fit(&own, &request) >= part->min;
+    part->n_pieces = fits ? request.n_pieces : 0;
     return fits;
+}
+
+/* ---------------------------------------------------------------- all parts */
+
+static void begin(struct compound *compound)
+{
+    const struct place_state *state = compound->alloc->state;
+    const struct rusage_supply *supply = state->snapshot->supply;
+    memset(compound->taken, 0,
+           (size_t)state->snapshot->n_hosts * sizeof(*compound->taken));
+    if (supply != NULL) {
+        memcpy(compound->left, state->supply_left,
+               (size_t)supply->n_supplies * sizeof(*compound->left));
+    }
+    compound->n_parts = 0;
+}
+
+/* The first part that finds no room beside those before it; NULL: all have room. */
+static struct part *lay_out_all(struct compound *compound)
+{
+    begin(compound);
+    compound->n_tries++;
+    for (int i = 0; i < compound->n_all; i++) {
+        if (!lay_out(compound, &compound->parts[i])) {
+            return &compound->parts[i];
+        }
+        keep(compound, &compound->parts[i]);
+    }
+    return NULL;
+}
+
+static bool has_host(const struct part *part, int host)
+{
+    int i = 0;
+    while (i < part->n_hosts && part->hosts[i] != host) {
+        i++;
+    }
+    return i < part->n_hosts;
+}
+
+/* Hosts of the part and of those before it have so many slots together as these need.
+ */
+static bool has_slots(struct compound *compound, const struct part *last)
+{
+    const struct place_state *state = compound->alloc->state;
+    int64_t n_missing = 0;
+    begin(compound); /* `taken` marks the hosts that have been counted */
+    for (const struct part *part = compound->parts; part <= last; part++) {
+        n_missing += part->min;
+        for (int i = 0; i < part->n_hosts; i++) {
+            int host = part->hosts[i];
+            n_missing -= compound->taken[host] == 0
+                             ? place_state_free_slots(state, host, false)
+                             : 0;
+            compound->taken[host] = 1;
+        }
+    }
+    return n_missing <= 0;
+}
+
+/* The part would fit if it were the only one, and those before it do not need too many
+ * slots. */
+static bool may_fit(struct compound *compound, struct part *part)
+{
+    if (!has_slots(compound, part)) {
+        return false;
+    }
+    begin(compound);
+    compound->n_parts = (int)(part - compound->parts); /* none of them has pieces */
+    for (int i = 0; i < compound->n_parts; i++) {
+        compound->parts[i].n_pieces = 0;
+    }
+    return lay_out(compound, part);
+}
+
+/* A part that might have less on one of its hosts. */
+struct choice {
+    struct part *part;
+    struct rusage_piece piece;
+};
+
+/* Of the parts before the failed one, on hosts that it could use. */
+static int list_choices(const struct compound *compound, const struct part *failed,
+                        struct choice *choices)
+{
+    int n_choices = 0;
+    for (struct part *part = compound->parts; part < failed; part++) {
+        for (int i = 0; i < part->n_pieces; i++) {
+            if (has_host(failed, part->pieces[i].host)) {
+                choices[n_choices++] = (struct choice){part, part->pieces[i]};
+            }
+        }
+    }
+    return n_choices;
+}
+
+static bool find_room(struct compound *compound, const struct part *failed);
+
+/* All parts are laid out again, and that one has a slot less on that host. */
+static bool fits_with_less(struct compound *compound, const struct choice *choice)
+{
+    struct place_state *state = compound->alloc->state;
+    struct part *part = choice->part;
+    if (part->bounds == NULL) {
+        part->bounds =
+            arena_alloc(state->arena, (size_t)state->snapshot->n_hosts, sizeof(int));
+    }
+    int before = part->bounds[choice->piece.host];
+    part->bounds[choice->piece.host] = choice->piece.n_slots; /* 1 and what is left */
+    const struct part *failed = lay_out_all(compound);
+    bool fits = failed == NULL || find_room(compound, failed);
+    part->bounds[choice->piece.host] = before;
+    return fits;
+}
+
+static bool find_room(struct compound *compound, const struct part *failed)
+{
+    size_t n_most = 1;
+    for (const struct part *part = compound->parts; part < failed; part++) {
+        n_most += (size_t)part->n_pieces;
+    }
+    struct choice *choices = mem_alloc(n_most, sizeof(*choices));
+    int n_choices = list_choices(compound, failed, choices);
+    bool fits = false;
+    for (int i = 0;
+         i < n_choices && !fits && compound->n_tries < PLACE_COMPOUND_TRIES_MAX; i++) {
+        fits = fits_with_less(compound, &choices[i]);
+    }
+    free(choices);
+    return fits;
+}
+
+/* The first part that finds no room, whichever way those before it are laid out; NULL:
+ * all have room. */
+static struct part *lay_out_any(struct compound *compound)
+{
+    struct part *failed = lay_out_all(compound);
+    int lacking = compound->lacking;
+    if (failed != NULL && failed != compound->parts && may_fit(compound, failed)) {
+        lay_out_all(compound);
+        failed = find_room(compound, failed) ? NULL : failed;
+    }
+    compound->lacking = lacking;
+    return failed;
 }
 
 /* ---------------------------------------------------------------- the start */
@@ -277,6 +430,22 @@ static void take(const struct compound *compound, const struct place_start *star
     }
 }
 
+static void part_init(struct place_state *state, const struct place_class *class,
+                      int index, int group, const struct place_alloc_request *want,
+                      struct part *part)
+{
+    part->view = candidates_of(state, class, index);
+    part->group = group_of(part->view, group);
+    part->min = place_compound_slots(class, index, want->min);
+    part->max = place_compound_slots(class, index, want->max);
+    if (part->group != NULL) {
+        part->n_hosts = part->group->count;
+        part->hosts = list_hosts(state, part->group);
+        part->pieces =
+            arena_alloc(state->arena, (size_t)part->n_hosts + 1, sizeof(*part->pieces));
+    }
+}
+
 bool place_compound_alloc(struct place_alloc *alloc, const struct place_class *class,
                           int group, const struct place_alloc_request *want,
                           struct place_start *start, int *part,
@@ -289,35 +458,28 @@ bool place_compound_alloc(struct place_alloc *alloc, const struct place_class *c
     struct compound compound = {
         .alloc = alloc,
         .parts = arena_alloc(state->arena, n_parts, sizeof(*compound.parts)),
+        .n_all = class->n_rusages,
+        .is_balanced = want->is_balanced,
         .taken = mem_alloc(n_hosts, sizeof(*compound.taken)),
         .names = mem_alloc(n_hosts * n_parts, sizeof(*compound.names)),
         .limit = limit,
     };
     if (supply != NULL) {
-        size_t n_bytes = (size_t)supply->n_supplies * sizeof(*compound.left);
         compound.left = mem_alloc((size_t)supply->n_supplies + 1, sizeof(int64_t));
-        memcpy(compound.left, state->supply_left, n_bytes);
     }
-    bool fits = true;
-    for (int i = 0; i < class->n_rusages && fits; i++) {
-        struct part *at = &compound.parts[i];
-        int min = place_compound_slots(class, i, want->min);
-        int max = place_compound_slots(class, i, want->max);
-        at->view = candidates_of(state, class, i);
-        at->group = group_of(at->view, group);
-        *part = i;
-        fits = lay_out(&compound, at, min, max, want->is_balanced);
-        if (fits) {
-            keep(&compound, at);
-        }
+    for (int i = 0; i < compound.n_all; i++) {
+        part_init(state, class, i, group, want, &compound.parts[i]);
     }
+    const struct part *failed = lay_out_any(&compound);
     alloc->lacking = compound.lacking;
-    if (fits) {
+    if (failed == NULL) {
         set_start(&compound, start);
         take(&compound, start, want->is_exclusive);
+    } else {
+        *part = (int)(failed - compound.parts);
     }
     free(compound.taken);
     free(compound.names);
     free(compound.left);
-    return fits;
+    return failed == NULL;
 }

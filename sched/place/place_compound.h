@@ -11,8 +11,9 @@
  *     1*{rusage[mem=1000]} + 2*{rusage[mem=100]}, of n1 with 1150 MB and n2 with 500 MB
  *     n1 1 slot, 1000 MB; n1 1 slot more, 100 MB, and n2 1 slot, 100 MB
  *
- * What an earlier part takes is not given back for a later one: a job may not start
- * although another distribution would do.
+ * If that leaves a later part without room, earlier ones take slots that it cannot use,
+ * so that the job starts whenever its parts fit in some way. Only
+ * PLACE_COMPOUND_TRIES_MAX ways are tried, the one in order first.
  *
  * Order: the group with own hosts, then those of leases; hosts as place_span.h has
  * them. Ownership: as place_alloc.h. Source: docs/design/resreq.md "Compound
@@ -21,6 +22,10 @@
 #define SUBLET_SCHED_PLACE_PLACE_COMPOUND_H
 
 #include "sched/place/place_alloc.h"
+
+enum {
+    PLACE_COMPOUND_TRIES_MAX = 200, /* the first ones fit almost always */
+};
 
 /* The least number of slots of that part, of so many of the job. */
 int place_compound_slots(const struct place_class *class, int part, int n_slots);
