@@ -209,12 +209,22 @@ struct place_snapshot {
     int max_starts;   /* of one plan */
 };
 
+/* The slots of one part of a compound requirement. */
+struct place_part {
+    const struct rusage_request *rusage; /* of the class */
+    const struct rusage_piece *pieces;
+    int n_pieces;
+};
+
 struct place_start {
     uint64_t job;      /* key of the entry */
     const char *lease; /* "": own hosts */
     struct host_slots *hosts;
     int n_hosts;
-    const struct rusage_request *rusage; /* alternative of the class; NULL: none */
+    const struct rusage_request
+        *rusage; /* alternative of the class, or of all parts; NULL: none */
+    const struct place_part *parts; /* of a compound requirement */
+    int n_parts;                    /* 0: it has none */
     const char *binding; /* its processors (model/cpu.h); NULL: it has no affinity */
     struct place_backfill backfill;
     bool is_grow; /* additional slots of a running job */

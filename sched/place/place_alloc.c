@@ -351,7 +351,7 @@ bool place_alloc(struct place_alloc *alloc, struct candidates *view,
 {
     int n_most = want->max < group->count ? want->max : group->count;
     alloc->lacking = -1;
-    start->n_hosts = 0;
+    start->n_hosts = start->n_parts = 0;
     start->rusage = view->rusage;
     start->hosts =
         arena_alloc(alloc->state->arena, (size_t)n_most, sizeof(*start->hosts));

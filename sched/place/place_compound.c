@@ -407,6 +407,15 @@ static void set_start(const struct compound *compound, struct place_start *start
         usage->n_items +=
             add_items(alloc, &compound->parts[i], start, &items[usage->n_items]);
     }
+    struct place_part *parts =
+        arena_alloc(arena, (size_t)compound->n_parts, sizeof(*parts));
+    for (int i = 0; i < compound->n_parts; i++) {
+        const struct part *part = &compound->parts[i];
+        parts[i] =
+            (struct place_part){part->view->rusage, part->pieces, part->n_pieces};
+    }
+    start->parts = parts;
+    start->n_parts = compound->n_parts;
     usage->items = items;
     request->rusage = usage;
     start->rusage = usage->n_items > 0 ? request : NULL;

@@ -136,6 +136,21 @@ static int find_fewest(struct look *look, const struct place_pass *pass,
     return enough;
 }
 
+/* The start in the arena of the pass. */
+static void copy_start(struct arena *arena, struct place_start *start)
+{
+    size_t n_parts = (size_t)start->n_parts;
+    struct place_part *parts =
+        arena_copy(arena, start->parts, n_parts * sizeof(*parts));
+    for (int i = 0; i < start->n_parts; i++) {
+        parts[i].pieces = arena_copy(
+            arena, parts[i].pieces, (size_t)parts[i].n_pieces * sizeof(*parts->pieces));
+    }
+    start->parts = parts;
+    start->hosts =
+        arena_copy(arena, start->hosts, (size_t)start->n_hosts * sizeof(*start->hosts));
+}
+
 bool place_estimate_fit(struct place_pass *pass, int index, struct place_start *start,
                         const int **places)
 {
@@ -145,11 +160,9 @@ bool place_estimate_fit(struct place_pass *pass, int index, struct place_start *
     int n_ends = find_fewest(&look, pass, class, start);
     bool fits = n_ends >= 0 && fits_after(&look, pass, class, n_ends, start);
     if (fits) {
-        size_t n_hosts = (size_t)start->n_hosts;
-        start->hosts =
-            arena_copy(pass->arena, start->hosts, n_hosts * sizeof(*start->hosts));
-        *places =
-            arena_copy(pass->arena, look.pass.alloc.indexes, n_hosts * sizeof(int));
+        copy_start(pass->arena, start);
+        *places = arena_copy(pass->arena, look.pass.alloc.indexes,
+                             (size_t)start->n_hosts * sizeof(int));
     }
     arena_release(&look.arena);
     return fits;

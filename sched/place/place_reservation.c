@@ -213,14 +213,10 @@ static bool reserve_target(struct place_pass *pass, int index, bool has_starts)
     if (!fits) {
         return false;
     }
-    if (!reservation_target_has_resources(reservations, index)) {
-        start.rusage = NULL; /* it reserves slots only */
-    }
     struct host_slots *held =
         arena_alloc(pass->arena, (size_t)start.n_hosts, sizeof(*held));
-    int n_held =
-        reservation_target_set(reservations, index, place_reservation_job(pass, index),
-                               places, start.hosts, start.n_hosts, start.rusage, held);
+    start.job = place_reservation_job(pass, index);
+    int n_held = reservation_target_set(reservations, index, &start, places, held);
     if (class->limit_class != NULL && n_held > 0) {
         limits_tentative_count(pass->limits, class->limit_class, held, n_held);
     }
@@ -242,8 +238,7 @@ static bool reserve(struct place_pass *pass, int index, int own, bool has_starts
 {
     struct reservation_pass *reservations = pass->reservations;
     const struct place_class *class = &pass->snapshot->classes[index];
-    if (reservations == NULL || candidates_has_parts(class) ||
-        candidates_has_affinity(class) ||
+    if (reservations == NULL || candidates_has_affinity(class) ||
         (class->filter != NULL &&
          place_span_exclusive_units(class->filter->span) != NULL) ||
         !reservation_may(reservations, index, place_reservation_job(pass, index))) {

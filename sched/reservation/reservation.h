@@ -22,10 +22,10 @@
  *
  * RESOURCE_RESERVE. A job that reserves resources (rusage) in a queue with
  * RESOURCE_RESERVE chooses its hosts, even if it is sequential. So does a job with span
- * or same. It chooses the hosts where it fits first if running jobs end by their run
- * limits; jobs without a run limit are taken to end last (place_estimate.c). What it
- * needs and is free there is reserved, and lent as above. It chooses again in each
- * pass.
+ * or same, or with a compound requirement. It chooses the hosts where it fits first if
+ * running jobs end by their run limits; jobs without a run limit are taken to end last
+ * (place_estimate.c). What it needs and is free there is reserved, and lent as above.
+ * It chooses again in each pass.
  *
  *     n1 has 10 slots, 2 are used; 200 MB of memory are left
  *     a job of 400 MB reserves 1 slot and 200 MB; a job of 50 MB is backfilled: 150 MB
@@ -111,8 +111,8 @@ int reservation_next(const struct reservation_pass *pass, int queue, int index,
                      int64_t until_ms);
 /* Jobs of the class reserve resources beside slots. */
 bool reservation_target_has_resources(const struct reservation_pass *pass, int class);
-/* Jobs of the class choose their hosts: they reserve resources, or have span or same.
- */
+/* Jobs of the class choose their hosts: they reserve resources, or have span, same or a
+ * compound requirement. */
 bool reservation_target_applies(const struct reservation_pass *pass, int class);
 /* Some class whose jobs may reserve has span or same. */
 bool reservation_target_has_spans(const struct place_snapshot *place);
@@ -158,12 +158,12 @@ void reservation_backfill(struct reservation_pass *pass, const int *hosts,
 /* The job reserves these slots, which count as used already, and what it has lent. */
 void reservation_set(struct reservation_pass *pass, int class, uint64_t job,
                      const int *hosts, const struct host_slots *slots, int n_hosts);
-/* The same for a job that has chosen its hosts, so many slots on each, with one
- * alternative of its rusage. What is free there counts as used from now on. `in_hand`
- * has room for all hosts and receives what the job has of them; returns how many. */
-int reservation_target_set(struct reservation_pass *pass, int class, uint64_t job,
-                           const int *hosts, const struct host_slots *slots,
-                           int n_hosts, const struct rusage_request *rusage,
+/* The same for a job that has chosen its hosts (`hosts` are the indexes of those of the
+ * start), and what it will have there. What is free there counts as used from now on.
+ * `in_hand` has room for all hosts and receives what the job has of them; returns how
+ * many. */
+int reservation_target_set(struct reservation_pass *pass, int class,
+                           const struct place_start *start, const int *hosts,
                            struct host_slots *in_hand);
 /* The number of ends to look ahead: one for each job that runs as the pass begins, by
  * run limit and those without one last, and one for all jobs that start or reserve in

@@ -8,13 +8,15 @@
  */
 #include "sched/reservation/reservation_item.h"
 
-/* Its slots may not lie anywhere, or on other hosts with each of its alternatives. */
+/* Its slots may not lie anywhere, or on other hosts with each of its alternatives or
+ * parts. */
 static bool has_span(const struct place_snapshot *place,
                      const struct place_class *class)
 {
     bool has_filters = class->n_rusages > 0 && class->rusages->filter != NULL;
     return class->n_slots > 1 &&
-           (has_filters || (class->filter != NULL && class->filter->span != NULL) ||
+           (has_filters || candidates_has_parts(class) ||
+            (class->filter != NULL && class->filter->span != NULL) ||
             candidates_has_first(place, class));
 }
 
@@ -60,24 +62,46 @@ static void add_part(struct reservation_item *item, const struct reservation_par
     }
 }
 
-static void list_parts(struct reservation_pass *pass, struct reservation_item *item,
-                       const struct rusage_request *rusage)
+static void list_parts(const struct reservation_pass *pass,
+                       struct reservation_item *item, const struct place_part *part)
 {
     const struct rusage_supply *resources = pass->place->supply;
-    size_t n_most = (size_t)rusage->n_items * (size_t)item->n_pieces;
-    item->parts = arena_alloc(pass->arena, n_most, sizeof(*item->parts));
+    const struct rusage_request *rusage = part->rusage;
     for (int i = 0; i < rusage->n_items; i++) {
         const struct rusage_item *ask = &rusage->items[i];
-        for (int k = 0; k < item->n_pieces; k++) {
-            const struct reservation_piece *piece = &item->pieces[k];
+        for (int k = 0; k < part->n_pieces; k++) {
+            const struct rusage_piece *piece = &part->pieces[k];
             int pool = resources->resources[ask->resource].supply_of[piece->host];
-            int64_t n_times = rusage_supply_times(ask->scope, piece->n_target, k == 0);
+            int64_t n_times = rusage_supply_times(ask->scope, piece->n_slots, k == 0);
             add_part(item,
                      &(struct reservation_part){.resource = ask->resource,
                                                 .host = piece->host,
                                                 .supply = pool,
                                                 .need_milli = n_times * ask->milli});
         }
+    }
+}
+
+/* What the start takes: for each of its parts, or for all of its slots. */
+static void list_all_parts(struct reservation_pass *pass, struct reservation_item *item,
+                           const struct place_start *start, const int *hosts)
+{
+    struct rusage_piece *pieces =
+        arena_alloc(pass->arena, (size_t)start->n_hosts, sizeof(*pieces));
+    const struct place_part whole = {start->rusage, pieces, start->n_hosts};
+    bool is_whole = start->n_parts == 0 && start->rusage != NULL;
+    const struct place_part *parts = is_whole ? &whole : start->parts;
+    int n_parts = is_whole ? 1 : start->n_parts;
+    size_t n_most = 0;
+    for (int i = 0; i < start->n_hosts; i++) {
+        pieces[i] = (struct rusage_piece){hosts[i], start->hosts[i].n_slots};
+    }
+    for (int i = 0; i < n_parts; i++) {
+        n_most += (size_t)parts[i].rusage->n_items * (size_t)parts[i].n_pieces;
+    }
+    item->parts = arena_alloc(pass->arena, n_most, sizeof(*item->parts));
+    for (int i = 0; i < n_parts; i++) {
+        list_parts(pass, item, &parts[i]);
     }
 }
 
@@ -92,12 +116,13 @@ static bool has_moved(const struct reservation_item *before,
     return has_moved;
 }
 
-int reservation_target_set(struct reservation_pass *pass, int class, uint64_t job,
-                           const int *hosts, const struct host_slots *slots,
-                           int n_hosts, const struct rusage_request *rusage,
+int reservation_target_set(struct reservation_pass *pass, int class,
+                           const struct place_start *start, const int *hosts,
                            struct host_slots *in_hand)
 {
-    struct reservation_item *item = reservation_item_of(pass, class, job);
+    const struct host_slots *slots = start->hosts;
+    int n_hosts = start->n_hosts;
+    struct reservation_item *item = reservation_item_of(pass, class, start->job);
     struct reservation_item before = *item;
     int n_in_hand = 0;
     reservation_item_set_pieces(pass, item, n_hosts);
@@ -112,8 +137,8 @@ int reservation_target_set(struct reservation_pass *pass, int class, uint64_t jo
         }
     }
     item->n_parts = 0;
-    if (rusage != NULL) {
-        list_parts(pass, item, rusage);
+    if (reservation_target_has_resources(pass, class)) {
+        list_all_parts(pass, item, start, hosts);
     }
     for (int i = 0; i < item->n_parts; i++) {
         item->parts[i].in_hand_milli = item->parts[i].need_milli;

@@ -368,8 +368,8 @@ static void test_all_ends_free_what_runs(void **state)
 }
 
 /* A parallel job chooses its hosts if it has span, or if its alternatives may use
- * different hosts; because of resources only with RESOURCE_RESERVE. A job of one slot
- * may have any. */
+ * different hosts, or with parts; because of resources only with RESOURCE_RESERVE. A
+ * job of one slot may have any. */
 static void test_which_jobs_choose_hosts(void **state)
 {
     static const struct place_span span = {.kind = PLACE_SPAN_HOST};
@@ -393,6 +393,9 @@ static void test_which_jobs_choose_hosts(void **state)
     alternative.filter = &plain;
     assert_true(reservation_target_applies(&single.pass, 0));
     alternative.filter = NULL;
+    alternative.is_part = true;
+    assert_true(reservation_target_applies(&single.pass, 0));
+    alternative.is_part = false;
     single.class.queue = MEMORY;
     assert_true(reservation_target_applies(&single.pass, 0));
     arena_release(&single.arena);
@@ -401,17 +404,17 @@ static void test_which_jobs_choose_hosts(void **state)
 /* Another pass is wanted if a job chose other hosts, and only then. */
 static void test_moves_only_to_other_hosts(void **state)
 {
-    static const struct host_slots slots = {"n", 2};
     static const int first = 0, second = NEXT_HOST;
-    struct host_slots in_hand[HOSTS];
+    struct host_slots in_hand[HOSTS], slots = {"n", 2};
+    const struct place_start start = {.job = 1, .hosts = &slots, .n_hosts = 1};
     struct single single;
     (void)state;
     for (int i = 0; i < 2; i++) {
         single_init(&single);
         single.pieces[0].n_target = 2;
         reservation_open(&single.pass, 0);
-        int n = reservation_target_set(&single.pass, 0, 1, i == 0 ? &first : &second,
-                                       &slots, 1, NULL, in_hand);
+        int n = reservation_target_set(&single.pass, 0, &start,
+                                       i == 0 ? &first : &second, in_hand);
         assert_int_equal(n, 1);
         assert_int_equal(in_hand[0].n_slots, 2);
         assert_int_equal(single.pass.wants_pass, i == 1);
@@ -420,7 +423,9 @@ static void test_moves_only_to_other_hosts(void **state)
 }
 
 /* A job reserves no part of a resource of which it takes nothing: where it asks for 0,
- * or on its later hosts. Items of one supply are one part. */
+ * or on its later hosts. Items of one supply are one part. Each part of a compound
+ * requirement takes what it asks for on its own hosts. Without RESOURCE_RESERVE no
+ * resource is reserved. */
 static void test_parts_of_a_target(void **state)
 {
     static const int supplies[HOSTS] = {0, 1, 2}, none[HOSTS] = {-1, -1, -1};
@@ -432,9 +437,14 @@ static void test_parts_of_a_target(void **state)
     static const struct rusage_item items[] = {{1, RESREQ_SCOPE_SLOT, 0, 0},
                                                {0, RESREQ_SCOPE_JOB, 1000, 0},
                                                {0, RESREQ_SCOPE_SLOT, 500, 0}};
-    static const struct rusage_request rusage = {.items = items, .n_items = 3};
-    static const struct host_slots slots[] = {{"n", 2}, {"n", 1}};
+    static const struct rusage_request rusage = {.items = items, .n_items = 3},
+                                       job = {.items = &items[1], .n_items = 1};
+    static const struct rusage_piece both[] = {{0, 1}, {NEXT_HOST, 1}}, first = {0, 1};
+    static const struct place_part parts[] = {{&job, both, 2}, {&rusage, &first, 1}};
     static const int hosts[] = {0, NEXT_HOST};
+    struct host_slots slots[] = {{"n", 2}, {"n", 1}};
+    struct place_start start = {
+        .job = 1, .hosts = slots, .n_hosts = 2, .rusage = &rusage};
     int64_t own_left[HOSTS] = {9000, 9000, 9000};
     struct host_slots in_hand[HOSTS];
     struct single single;
@@ -443,13 +453,26 @@ static void test_parts_of_a_target(void **state)
     single.place.supply = &supply;
     single.state.supply_left = own_left;
     reservation_open(&single.pass, 0);
-    reservation_target_set(&single.pass, 0, 1, hosts, slots, 2, &rusage, in_hand);
+    reservation_target_set(&single.pass, 0, &start, hosts, in_hand);
     const struct reservation_item *item = &single.pass.items[0];
+    assert_int_equal(item->n_parts, 0);
+    single.class.queue = MEMORY;
+    single.class.rusages = &rusage;
+    single.class.n_rusages = 1;
+    reservation_open(&single.pass, 0);
+    reservation_target_set(&single.pass, 0, &start, hosts, in_hand);
     assert_int_equal(item->n_parts, 2);
     assert_int_equal(item->parts[0].supply, 0);
     assert_int_equal(item->parts[0].need_milli, 2000);
     assert_int_equal(item->parts[1].supply, supplies[NEXT_HOST]);
     assert_int_equal(item->parts[1].need_milli, 500);
+    start.parts = parts;
+    start.n_parts = 2;
+    reservation_open(&single.pass, 0);
+    reservation_target_set(&single.pass, 0, &start, hosts, in_hand);
+    assert_int_equal(item->n_parts, 1);
+    assert_int_equal(item->parts[0].supply, 0);
+    assert_int_equal(item->parts[0].need_milli, 1000 + 1000 + 500);
     arena_release(&single.arena);
 }
 
