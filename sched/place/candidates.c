@@ -485,6 +485,13 @@ bool candidates_has_parts(const struct place_class *class)
     return class->n_rusages > 0 && class->rusages[0].is_part;
 }
 
+const struct place_span_units *
+candidates_exclusive_units(const struct place_class *class)
+{
+    return class->filter != NULL ? place_span_exclusive_units(class->filter->span)
+                                 : NULL;
+}
+
 bool candidates_has_affinity(const struct place_class *class)
 {
     for (int i = 0; i < class->n_rusages; i++) {

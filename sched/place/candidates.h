@@ -71,6 +71,9 @@ int candidates_alternatives(const struct place_state *state,
                             const struct place_class *class);
 /* True if they are the parts of a compound requirement (place_compound.h) instead. */
 bool candidates_has_parts(const struct place_class *class);
+/* The compute units that jobs of the class have exclusively; NULL: none. */
+const struct place_span_units *
+candidates_exclusive_units(const struct place_class *class);
 /* True if one of them has affinity. */
 bool candidates_has_affinity(const struct place_class *class);
 /* When it may have another one; INT64_MAX: never. */

@@ -18,7 +18,7 @@
  *
  * Exclusive jobs start on hosts where nothing runs, and close them to other jobs. A job
  * that has its compute units exclusively (cu[excl]) does so with all hosts of them. It
- * neither preempts nor reserves slots, and is not preempted.
+ * does not preempt, and is not preempted.
  *
  * Suspended jobs that wait for their slots (place_resume) resume once these are free,
  * and come before all pending jobs except those of queues that may preempt them. If
@@ -69,9 +69,9 @@ struct place_host {
     int n_processors; /* for limits; 0: unknown, as many as slots */
     bool is_open;
     bool is_used_exclusively; /* an exclusive job runs there */
-    bool is_held;         /* a suspended exclusive job holds it: no job starts there */
-    bool is_in_kept_unit; /* a job has its compute unit exclusively: no job is there
-                             but that one, and none preempts it */
+    bool is_held;     /* a suspended exclusive job holds it: no job starts there */
+    uint64_t unit_of; /* the job that has its compute unit exclusively: no other job is
+                         there, and none preempts it; 0: none */
     bool is_shared; /* by jobs that `used` does not count, of other sites or suspended:
                        no exclusive job may start there */
     int64_t dispatched_ms; /* when a job was dispatched to it last, of this site */

@@ -24,8 +24,21 @@ struct look {
     struct place_pass pass;
     struct arena arena;
     bool *is_unmade; /* by host: of a lease that is still to be made */
+    int *kept_until; /* by host: so many ends free it from the job that has its compute
+                        unit exclusively; 0: there is none */
     int *n_freed;    /* by host: slots of jobs that have ended */
 };
+
+/* The number of ends up to that of the job; those of all, if it is not among them. */
+static int ends_until(const struct place_pass *pass, uint64_t job)
+{
+    const struct reservation_snapshot *reservations = pass->snapshot->reservations;
+    int i = 0;
+    while (i < reservations->n_runs && reservations->runs[i].key != job) {
+        i++;
+    }
+    return i + 1;
+}
 
 static void look_init(struct look *look, const struct place_pass *pass)
 {
@@ -48,8 +61,11 @@ static void look_init(struct look *look, const struct place_pass *pass)
     place_alloc_init(&look->pass.alloc, state, pass->limits, NULL);
     look->n_freed = arena_alloc(&look->arena, n_hosts, sizeof(*look->n_freed));
     look->is_unmade = arena_alloc(&look->arena, n_hosts, sizeof(*look->is_unmade));
+    look->kept_until = arena_alloc(&look->arena, n_hosts, sizeof(int));
     for (int i = 0; i < snapshot->n_hosts; i++) {
+        uint64_t job = snapshot->hosts[i].unit_of;
         look->is_unmade[i] = snapshot->hosts[i].is_lease_unmade;
+        look->kept_until[i] = job != 0 ? ends_until(pass, job) : 0;
         state->dispatched_ms[i] = 0;
     }
 }
@@ -77,13 +93,14 @@ static void copy_now(const struct place_state *now, struct place_state *then)
 }
 
 static void free_slots(const struct look *look, const struct place_state *now,
-                       struct place_state *then)
+                       int n_ends, struct place_state *then)
 {
     for (int i = 0; i < look->snapshot.n_hosts; i++) {
         int used = then->used[i] - look->n_freed[i];
         then->used[i] = used > 0 ? used : 0;
-        then->is_used_exclusively[i] =
-            look->is_unmade[i] || (now->is_used_exclusively[i] && used > 0);
+        then->is_used_exclusively[i] = look->is_unmade[i] ||
+                                       look->kept_until[i] > n_ends ||
+                                       (now->is_used_exclusively[i] && used > 0);
     }
 }
 
@@ -100,7 +117,7 @@ static void look_after(struct look *look, const struct place_pass *pass, int n_e
     memset(look->n_freed, 0, (size_t)look->snapshot.n_hosts * sizeof(*look->n_freed));
     reservation_start_add_ends(pass->reservations, n_ends, look->n_freed,
                                state->supply_left);
-    free_slots(look, &pass->state, state);
+    free_slots(look, &pass->state, n_ends, state);
     candidates_forget(state);
 }
 

@@ -197,6 +197,48 @@ static bool reserve_slots(struct place_pass *pass, int index, int own)
     return true;
 }
 
+/* Replaces the hosts of the start by all hosts of their units, with all slots that are
+ * free or in use there: as jobs end, no other job is to take them. */
+static void widen_to_units(const struct place_pass *pass,
+                           const struct place_span_units *units,
+                           struct place_start *start, const int **places)
+{
+    const struct place_snapshot *snapshot = pass->snapshot;
+    const struct place_state *state = &pass->state;
+    size_t n_most = (size_t)snapshot->n_hosts;
+    bool *is_listed = arena_alloc(pass->arena, n_most, sizeof(*is_listed));
+    int *indexes = arena_alloc(pass->arena, n_most, sizeof(*indexes));
+    struct host_slots *hosts = arena_alloc(pass->arena, n_most, sizeof(*hosts));
+    int n_hosts = 0;
+    for (int i = 0; i < start->n_hosts; i++) {
+        for (int at = (*places)[i]; !is_listed[at]; at = units->next_in_unit[at]) {
+            int n_slots = place_state_free_slots(state, at, false) + state->used[at];
+            is_listed[at] = true;
+            indexes[n_hosts] = at;
+            hosts[n_hosts] = (struct host_slots){snapshot->hosts[at].name, n_slots};
+            n_hosts += n_slots > 0;
+        }
+    }
+    start->hosts = hosts;
+    start->n_hosts = n_hosts;
+    *places = indexes;
+}
+
+/* Counts what the job has in hand for limits, up to its slots. */
+static void count_held(struct place_pass *pass, const struct place_class *class,
+                       struct host_slots *held, int n_held)
+{
+    int n_left = class->n_slots, n_counted = 0;
+    while (n_counted < n_held && n_left > 0) {
+        struct host_slots *at = &held[n_counted++];
+        at->n_slots = at->n_slots < n_left ? at->n_slots : n_left;
+        n_left -= at->n_slots;
+    }
+    if (class->limit_class != NULL && n_counted > 0) {
+        limits_tentative_count(pass->limits, class->limit_class, held, n_counted);
+    }
+}
+
 /* The job chooses its hosts and reserves what is free there. False if it does not fit
  * even after all running jobs end. */
 static bool reserve_target(struct place_pass *pass, int index, bool has_starts)
@@ -213,13 +255,15 @@ static bool reserve_target(struct place_pass *pass, int index, bool has_starts)
     if (!fits) {
         return false;
     }
+    const struct place_span_units *units = candidates_exclusive_units(class);
+    if (units != NULL) {
+        widen_to_units(pass, units, &start, &places);
+    }
     struct host_slots *held =
         arena_alloc(pass->arena, (size_t)start.n_hosts, sizeof(*held));
     start.job = place_reservation_job(pass, index);
     int n_held = reservation_target_set(reservations, index, &start, places, held);
-    if (class->limit_class != NULL && n_held > 0) {
-        limits_tentative_count(pass->limits, class->limit_class, held, n_held);
-    }
+    count_held(pass, class, held, n_held);
     return true;
 }
 
@@ -229,6 +273,8 @@ static bool may_reserve(const struct place_pass *pass, int index,
 {
     const struct reservation_pass *reservations = pass->reservations;
     return reason == REASON_BUSY || reason == REASON_SPAN ||
+           (reason == REASON_EXCLUSIVE &&
+            candidates_exclusive_units(&pass->snapshot->classes[index]) != NULL) ||
            ((reason == REASON_RUSAGE || reason == REASON_RESERVED_BY_OTHERS) &&
             reservations != NULL &&
             reservation_target_has_resources(reservations, index));
@@ -239,8 +285,6 @@ static bool reserve(struct place_pass *pass, int index, int own, bool has_starts
     struct reservation_pass *reservations = pass->reservations;
     const struct place_class *class = &pass->snapshot->classes[index];
     if (reservations == NULL || candidates_has_affinity(class) ||
-        (class->filter != NULL &&
-         place_span_exclusive_units(class->filter->span) != NULL) ||
         !reservation_may(reservations, index, place_reservation_job(pass, index))) {
         return false;
     }

@@ -231,9 +231,7 @@ void preempt_for_class(struct preempt *preempt, int index, int first,
     const struct preempt_snapshot *snapshot = preempt->snapshot;
     const struct place_class *class = &preempt->place->classes[index];
     if (!wants_room(verdict->reason) || candidates_has_parts(class) ||
-        candidates_has_affinity(class) ||
-        (class->filter != NULL &&
-         place_span_exclusive_units(class->filter->span) != NULL) ||
+        candidates_has_affinity(class) || candidates_exclusive_units(class) != NULL ||
         (class->is_exclusive && !snapshot->policy->has_exclusive)) {
         return;
     }

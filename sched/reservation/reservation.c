@@ -174,8 +174,9 @@ bool reservation_may(const struct reservation_pass *pass, int class, uint64_t jo
         return false;
     }
     return pass->place->queues[at->queue].reservation.max_ms > 0 &&
-           (at->n_slots > 1 || reservation_target_applies(pass, class)) &&
-           !at->is_exclusive &&
+           (at->is_exclusive
+                ? candidates_exclusive_units(at) != NULL
+                : at->n_slots > 1 || reservation_target_applies(pass, class)) &&
            (pass->count < RESERVATIONS_MAX || reservation_find(pass, job) >= 0) &&
            !is_barred(pass->snapshot, job);
 }

@@ -30,7 +30,13 @@
  *     n1 has 10 slots, 2 are used; 200 MB of memory are left
  *     a job of 400 MB reserves 1 slot and 200 MB; a job of 50 MB is backfilled: 150 MB
  *
- * Other sequential jobs, exclusive jobs, and jobs for which others are being preempted
+ * cu[excl]. A job that has compute units exclusively chooses those that will be empty
+ * first, and reserves all slots of all hosts there, whichever of them it will use.
+ *
+ *     unit 1: n1, n2 with 4 slots each, a job of 2 slots on n1 ends at 10:00
+ *     a job of 3 slots with cu[excl] reserves 2 slots of n1 and 4 of n2
+ *
+ * Other sequential jobs, jobs with -x, and jobs for which others are being preempted
  * reserve nothing. A job reserves nothing if limits on hosts can never leave it enough
  * slots. A job that waits for something other than slots or resources loses its
  * reservation.
@@ -111,8 +117,8 @@ int reservation_next(const struct reservation_pass *pass, int queue, int index,
                      int64_t until_ms);
 /* Jobs of the class reserve resources beside slots. */
 bool reservation_target_has_resources(const struct reservation_pass *pass, int class);
-/* Jobs of the class choose their hosts: they reserve resources, or have span, same or a
- * compound requirement. */
+/* Jobs of the class choose their hosts: they reserve resources, or have span, same, a
+ * compound requirement or compute units of their own. */
 bool reservation_target_applies(const struct reservation_pass *pass, int class);
 /* Some class whose jobs may reserve has span or same. */
 bool reservation_target_has_spans(const struct place_snapshot *place);

@@ -14,10 +14,11 @@ static bool has_span(const struct place_snapshot *place,
                      const struct place_class *class)
 {
     bool has_filters = class->n_rusages > 0 && class->rusages->filter != NULL;
-    return class->n_slots > 1 &&
-           (has_filters || candidates_has_parts(class) ||
-            (class->filter != NULL && class->filter->span != NULL) ||
-            candidates_has_first(place, class));
+    return candidates_exclusive_units(class) != NULL ||
+           (class->n_slots > 1 &&
+            (has_filters || candidates_has_parts(class) ||
+             (class->filter != NULL && class->filter->span != NULL) ||
+             candidates_has_first(place, class)));
 }
 
 bool reservation_target_has_resources(const struct reservation_pass *pass, int class)

@@ -16,10 +16,15 @@ struct reported_host {
 /* Of a host in a compute unit that an own job has exclusively. */
 enum kept { KEPT_NOT, KEPT_BY_SUSPENDED, KEPT_BY_RUNNING };
 
+struct kept_host {
+    enum kept kept;
+    uint64_t job;
+};
+
 struct capacity {
     struct capacity_parts parts;
     struct arena scratch;
-    enum kept *kept;                /* by host */
+    struct kept_host *kept;         /* by host */
     int n_kept;                     /* 0: of none */
     struct reported_host *reported; /* by host */
     int n_reported;
@@ -62,7 +67,7 @@ static bool is_held_by_suspended(const struct capacity_parts *parts, int host)
 
 static enum kept kept_of(const struct capacity *capacity, int host)
 {
-    return host < capacity->n_kept ? capacity->kept[host] : KEPT_NOT;
+    return host < capacity->n_kept ? capacity->kept[host].kept : KEPT_NOT;
 }
 
 /* Marks the units of that type that have a host of the job. */
@@ -81,8 +86,8 @@ static void keep_units(struct capacity *capacity, const struct job *job, int typ
     for (int i = 0; i < of_type->n_hosts; i++) {
         int host = host_table_find(capacity->parts.hosts, of_type->hosts[i].name);
         if (is_marked[of_type->hosts[i].unit] && host >= 0 &&
-            capacity->kept[host] < kept) {
-            capacity->kept[host] = kept;
+            capacity->kept[host].kept < kept) {
+            capacity->kept[host] = (struct kept_host){kept, job_key(job)};
         }
     }
 }
@@ -198,7 +203,7 @@ static void set_own(const struct capacity *capacity, int index, int64_t local_ms
                     !host_admin_is_closed(parts->host_admin, host->name) &&
                     !host_table_is_window_closed(parts->hosts, index, local_ms);
     enum kept kept = kept_of(capacity, index);
-    host->is_in_kept_unit = kept != KEPT_NOT;
+    host->unit_of = kept != KEPT_NOT ? capacity->kept[index].job : 0;
     host->is_used_exclusively = kept == KEPT_BY_RUNNING || use->n_exclusive > 0;
     bool is_lent = slots.lent > 0;
     host->is_idle = host->used + use->consumers == 0 && !is_lent;

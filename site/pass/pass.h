@@ -139,6 +139,7 @@ struct reserved_job {
     const struct host_slots *hosts; /* 0 slots: chosen, none is free yet */
     const int *lent; /* of these slots, by host: used by running backfill jobs */
     int n_hosts;
+    int n_wanted; /* slots on hosts that it has chosen; 0: as many as it has itself */
     const struct reserved_amount *parts;
     int n_parts;
     int64_t since_ms;

@@ -556,7 +556,7 @@ static const struct preempt_job *list_preemptable(struct preempt_claims *claims,
             int hint = last_host_of(claims, job->attempt, &next);
             jobs[n] = show_job(&claims->parts, rusage_pass, arena, snapshot, job, hint);
             int place = jobs[n].pieces[0].host;
-            if (place >= 0 && snapshot->hosts[place].is_in_kept_unit) {
+            if (place >= 0 && snapshot->hosts[place].unit_of != 0) {
                 continue;
             }
             claims->last_hosts[n] =

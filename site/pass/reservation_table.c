@@ -530,12 +530,13 @@ static struct entry copy_entry(struct arena *arena, const struct place_snapshot 
     size_t n_pieces = (size_t)from->n_pieces;
     struct host_slots *slots = arena_alloc(arena, n_pieces, sizeof(*slots));
     int *lent = mem_alloc(n_pieces, sizeof(*lent));
-    int *targets = mem_alloc(n_pieces, sizeof(*targets));
+    int *targets = mem_alloc(n_pieces, sizeof(*targets)), n_wanted = 0;
     for (int i = 0; i < from->n_pieces; i++) {
         const struct reservation_piece *piece = &from->pieces[i];
         slots[i] = (struct host_slots){hosts[piece->host].name, piece->n_slots};
         lent[i] = piece->n_backfilled;
         targets[i] = piece->n_target;
+        n_wanted += piece->n_target;
     }
     struct entry entry = {.hosts =
                               record_dup_list(&schema_run_slots, slots, from->n_pieces),
@@ -548,6 +549,7 @@ static struct entry copy_entry(struct arena *arena, const struct place_snapshot 
                                         .hosts = entry.hosts,
                                         .lent = entry.lent,
                                         .n_hosts = from->n_pieces,
+                                        .n_wanted = n_wanted,
                                         .parts = entry.parts,
                                         .n_parts = from->n_parts,
                                         .since_ms = from->since_ms,

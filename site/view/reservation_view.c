@@ -104,8 +104,9 @@ const char *reservation_view_job_text(struct site_view *view, struct arena *aren
     }
     int n_slots = msg_sum_slots(reserved.hosts, reserved.n_hosts);
     int n_lent = n_slots - available_slots(&reserved);
-    const char *text = arena_printf(arena, "; it has reserved %d of %d slots", n_slots,
-                                    job->spec->n_slots);
+    const char *text =
+        arena_printf(arena, "; it has reserved %d of %d slots", n_slots,
+                     reserved.n_wanted > 0 ? reserved.n_wanted : job->spec->n_slots);
     if (n_lent > 0) {
         text = arena_printf(arena, "%s, of which backfill jobs use %d", text, n_lent);
     }

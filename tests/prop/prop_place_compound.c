@@ -172,6 +172,7 @@ static void make_units(struct world *world, struct job *job, struct place_class 
     part->span.units = &job->units;
     part->filter.span = &part->span;
     class->filter = &part->filter;
+    class->is_exclusive = true;
     class->n_slots = between(world, 1, 6);
 }
 

@@ -28,6 +28,7 @@ enum {
     JOBS = 24,
     RUNS = 10,
     WANTS = 3,
+    SLOTS = 12, /* of all hosts */
     SPAN = 60,  /* minutes with submissions */
     LAST = 1200 /* by then all have ended */
 };
@@ -173,6 +174,7 @@ struct job {
     struct place_filter filters[PARTS];
     struct rusage_request parts[PARTS]; /* of a compound requirement */
     int n_parts;                        /* 0: it has none */
+    bool has_units;                     /* cu[excl] */
 };
 
 struct world {
@@ -183,6 +185,8 @@ struct world {
     int n_jobs;
     bool has_memory;
     int64_t memory[HOSTS];
+    struct place_span_units units;
+    int next_in_unit[HOSTS];
 };
 
 static const int own_pool[HOSTS] = {0, 1, 2};
@@ -190,6 +194,9 @@ static const struct rusage_resource memory_kind = {.name = "mem",
                                                    .supply_of = own_pool};
 
 static const char *const names[HOSTS] = {"n1", "n2", "n3"};
+
+/* n1 and n2 are one compute unit, n3 is another. */
+static const int unit_of[HOSTS] = {0, 0, 1};
 
 /* Every host has enough for one job. */
 static void make_memory(struct rng *rng, struct world *world)
@@ -274,6 +281,27 @@ static void make_parts(struct rng *rng, struct world *world)
     }
 }
 
+/* Jobs with the units for which idle ones have room. */
+static void make_units(struct rng *rng, struct world *world)
+{
+    static const uint8_t all[HOSTS] = {1, 1, 1};
+    world->units = (struct place_span_units){
+        .unit_of = unit_of, .next_in_unit = world->next_in_unit, .n_units = 2};
+    for (int i = 0; i < HOSTS; i++) { /* of one host: of n1 alone */
+        bool has_next = i == 0 && world->n_hosts > 1;
+        world->next_in_unit[i] = has_next ? 1 : i == 1 ? 0 : i;
+    }
+    for (int i = 0; i < world->n_jobs; i++) {
+        struct job *job = &world->jobs[i];
+        if (rng_percent(rng, 70) || job->n_parts > 0 || job->ask.milli > 0) {
+            continue;
+        }
+        job->has_units = true;
+        job->shape = (struct place_span){.units = &world->units};
+        job->filter = (struct place_filter){.matches = all, .span = &job->shape};
+    }
+}
+
 /* In file order: jobs of a queue in the order of submission. */
 static void make_world(struct rng *rng, struct world *world)
 {
@@ -319,6 +347,9 @@ static void make_world(struct rng *rng, struct world *world)
     if (rng_percent(rng, 40)) {
         make_parts(rng, world);
     }
+    if (rng_percent(rng, 40)) {
+        make_units(rng, world);
+    }
 }
 
 /* ---------------------------------------------------------------- a play */
@@ -336,7 +367,7 @@ struct play {
     struct reservation_piece pieces[JOBS][HOSTS];
     struct reservation_part parts[JOBS][HOSTS];
     int n_kept, n_lines;
-    int n_of_parts; /* reservations of compound requirements, of all passes */
+    int n_of_parts, n_of_units; /* reservations of such jobs, of all passes */
     int line_of[JOBS];
     struct arena arena; /* of a pass */
 };
@@ -397,7 +428,9 @@ static void show_lines(struct play *play, struct place_class *lines,
         lines[at] = (struct place_class){
             .queue = job->queue,
             .n_slots = job->n_slots,
-            .filter = job->shape.kind != PLACE_SPAN_NONE ? &job->filter : NULL,
+            .filter =
+                job->filter.matches != NULL && job->n_parts == 0 ? &job->filter : NULL,
+            .is_exclusive = job->has_units,
             .rusages = job->n_parts > 0 ? job->parts : &job->asks,
             .n_rusages = job->n_parts > 0 ? job->n_parts : job->asks.n_items,
             .entries = &list[at],
@@ -502,6 +535,7 @@ static void keep(struct play *play, struct reservation_pass *reserve)
             continue; /* it has begun */
         }
         play->n_kept++;
+        play->n_of_units += play->world->jobs[kept[from].job - 1].has_units;
         play->n_of_parts += play->world->jobs[kept[from].job - 1].n_parts > 0;
         play->kept[i] = kept[from];
         memcpy(play->pieces[i], kept[from].pieces,
@@ -516,12 +550,31 @@ static void keep(struct play *play, struct reservation_pass *reserve)
             n_slots += kept[from].pieces[k].n_slots;
         }
         bool has_hosts = kept[from].pieces[0].n_target > 0;
-        assert_in_range(n_slots, !has_hosts,
-                        play->world->jobs[kept[from].job - 1].n_slots);
+        const struct job *job = &play->world->jobs[kept[from].job - 1];
+        assert_in_range(n_slots, !has_hosts, job->has_units ? SLOTS : job->n_slots);
         for (int k = 0; k < kept[from].n_parts; k++) {
             assert_true(kept[from].parts[k].in_hand_milli >= 0 &&
                         kept[from].parts[k].in_hand_milli <=
                             kept[from].parts[k].need_milli);
+        }
+    }
+}
+
+/* No other job is there. */
+static void close_unit(const struct play *play, int job, int host,
+                       struct place_host *hosts)
+{
+    for (int i = 0; i < play->world->n_hosts; i++) {
+        if (unit_of[i] == unit_of[host]) {
+            hosts[i].is_used_exclusively = true;
+            hosts[i].unit_of = (uint64_t)job + 1;
+        }
+    }
+    for (int i = 0; i < play->world->n_jobs; i++) {
+        for (int k = 0; i != job && is_running(play, i) && k < play->n_slots_on[i];
+             k++) {
+            assert_int_not_equal(unit_of[host_of(play->slots[i][k].host)],
+                                 unit_of[host]);
         }
     }
 }
@@ -534,6 +587,13 @@ static void count_used(const struct play *play, struct place_host *hosts)
             struct place_host *host = &hosts[host_of(play->slots[i][k].host)];
             host->used += play->slots[i][k].n_slots;
             assert_true(host->used <= host->max);
+        }
+    }
+    for (int i = 0; i < play->world->n_jobs; i++) {
+        for (int k = 0; is_running(play, i) && play->world->jobs[i].has_units &&
+                        k < play->n_slots_on[i];
+             k++) {
+            close_unit(play, i, host_of(play->slots[i][k].host), hosts);
         }
     }
 }
@@ -660,7 +720,7 @@ static void check_starts(const struct world *world, const struct play *play,
 static void test_nobody_is_delayed(void **state)
 {
     uint64_t last, seed = seeds(&last);
-    int n_backfilled = 0, n_of_parts = 0;
+    int n_backfilled = 0, n_of_parts = 0, n_of_units = 0;
     (void)state;
     for (; seed <= last; seed++) {
         static struct play play;
@@ -681,9 +741,11 @@ static void test_nobody_is_delayed(void **state)
             n_backfilled += play.backfill[i].lender != 0;
         }
         n_of_parts += play.n_of_parts > 0;
+        n_of_units += play.n_of_units > 0;
     }
     assert_true(getenv("SEED") != NULL ||
-                (n_backfilled > WORLDS / 4 && n_of_parts > WORLDS / 10));
+                (n_backfilled > WORLDS / 4 && n_of_parts > WORLDS / 10 &&
+                 n_of_units > WORLDS / 10));
 }
 
 int main(void)

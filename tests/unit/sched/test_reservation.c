@@ -369,11 +369,16 @@ static void test_all_ends_free_what_runs(void **state)
 
 /* A parallel job chooses its hosts if it has span, or if its alternatives may use
  * different hosts, or with parts; because of resources only with RESOURCE_RESERVE. A
- * job of one slot may have any. */
+ * job of one slot may have any, unless it has units for itself; with -x it reserves
+ * nothing. */
 static void test_which_jobs_choose_hosts(void **state)
 {
     static const struct place_span span = {.kind = PLACE_SPAN_HOST};
-    static const struct place_filter plain, spanned = {.span = &span};
+    static const int next_in_unit[HOSTS] = {0, 1, 2};
+    static const struct place_span_units units = {.next_in_unit = next_in_unit};
+    static const struct place_span of_units = {.units = &units};
+    static const struct place_filter plain, spanned = {.span = &span},
+                                            alone = {.span = &of_units};
     struct rusage_request alternative = asks;
     struct single single;
     (void)state;
@@ -385,6 +390,12 @@ static void test_which_jobs_choose_hosts(void **state)
     single.class.n_slots = 1;
     assert_false(reservation_target_applies(&single.pass, 0));
     assert_false(reservation_target_has_spans(&single.place));
+    single.class.is_exclusive = true;
+    assert_false(reservation_may(&single.pass, 0, 1));
+    single.class.filter = &alone;
+    assert_true(reservation_target_applies(&single.pass, 0));
+    assert_true(reservation_may(&single.pass, 0, 1));
+    single.class.is_exclusive = false;
     single.class.n_slots = 2;
     single.class.filter = NULL;
     single.class.rusages = &alternative;
