@@ -159,6 +159,8 @@ void host_streams_down(struct host_streams *streams, const struct host_run *run,
     size_t size = sizeof(packet.head) + packet.head.n_bytes;
     ssize_t put = send(stream->link, &packet, size, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (put < 0 && errno != EAGAIN && errno != EINTR && errno != ENOBUFS) {
-        drop(stream);
+        /* on_guard drops the stream. It may be running now: what it sends to the site
+         * begins a batch, which takes the messages of the site. */
+        shutdown(stream->link, SHUT_RDWR);
     }
 }
