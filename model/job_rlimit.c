@@ -2,8 +2,6 @@
 /* job_rlimit.c: see job_rlimit.h. */
 #include "model/job_rlimit.h"
 
-#include <limits.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -14,7 +12,6 @@ enum { TIME_HOURS_MAX = 1000000, COUNT_MAX = 1 << 22, NICE_MIN = -20, NICE_MAX =
 
 #define HOUR_MS INT64_C(3600000)
 #define MINUTE_MS INT64_C(60000)
-#define TIME_MAX (INT64_C(3650) * 24 * HOUR_MS)
 #define KIB_MAX (INT64_C(1) << 52) /* its bytes fit into 64 bits */
 
 const struct job_rlimit_kind job_rlimit_kinds[JOB_RLIMITS] = {
@@ -95,23 +92,31 @@ const char *job_rlimit_cpu_host(const char *text)
     return slash != NULL ? slash + 1 : "";
 }
 
-/* "90/EPYC7": the part before the host. */
+/* The part before the host; false if it is too long for a number or a time. */
+static bool cut_host(const char *text, char part[32])
+{
+    size_t length = strcspn(text, "/");
+    if (length >= 32) {
+        return false;
+    }
+    memcpy(part, text, length);
+    part[length] = '\0';
+    return true;
+}
+
+/* "90/EPYC7". */
 static int parse_cpu_time(const char *text, int64_t *ms, struct err *err)
 {
-    char time[32];
-    size_t length = strcspn(text, "/");
     const char *host = job_rlimit_cpu_host(text);
-    if (text[length] == '/' && (host[0] == '\0' || strchr(host, '/') != NULL ||
-                                strlen(host) >= HOST_NAME_SIZE)) {
+    char time[32];
+    if (strchr(text, '/') != NULL && (host[0] == '\0' || strchr(host, '/') != NULL ||
+                                      strlen(host) >= HOST_NAME_SIZE)) {
         return err_set(err, ERR_PARSE,
                        "%.40s: expected [HOURS:]MINUTES[/HOST], or a host model", text);
     }
-    if (length >= sizeof(time)) {
-        return err_set(err, ERR_BOUNDS, "%.40s: expected [HOURS:]MINUTES", text);
-    }
-    memcpy(time, text, length);
-    time[length] = '\0';
-    return job_rlimit_parse_time(time, ms, err);
+    return cut_host(text, time)
+               ? job_rlimit_parse_time(time, ms, err)
+               : err_set(err, ERR_BOUNDS, "%.40s: expected [HOURS:]MINUTES", text);
 }
 
 int64_t job_rlimit_unit_kib(const char *word)
@@ -173,7 +178,7 @@ int job_rlimit_parse(enum job_rlimit limit, const char *text, int64_t unit_kib,
     case JOB_RLIMIT_TIME:
         code = limit == JOB_RLIMIT_CPU ? parse_cpu_time(text, value, err)
                                        : job_rlimit_parse_time(text, value, err);
-        if (code == 0 && (*value <= 0 || *value > TIME_MAX)) {
+        if (code == 0 && (*value <= 0 || *value > JOB_RLIMIT_TIME_MAX)) {
             return err_set(err, ERR_BOUNDS,
                            "\"%.40s\", expected more than 0 and less "
                            "than ten years",
@@ -216,7 +221,7 @@ static bool is_in_bounds(enum job_rlimit limit, int64_t value)
 {
     switch (job_rlimit_kinds[limit].unit) {
     case JOB_RLIMIT_TIME:
-        return value > 0 && value <= TIME_MAX;
+        return value > 0 && value <= JOB_RLIMIT_TIME_MAX;
     case JOB_RLIMIT_SIZE_KIB:
         return value >= 0 && value <= KIB_MAX;
     case JOB_RLIMIT_COUNT:
@@ -230,20 +235,19 @@ static bool is_in_bounds(enum job_rlimit limit, int64_t value)
 static bool read_one(const char *text, struct job_rlimits *limits)
 {
     const char *equals = strchr(text, '=');
-    char digits[32];
-    int64_t value = 0;
     for (int i = 0; equals != NULL && i < JOB_RLIMITS; i++) {
-        const char *name = job_rlimit_kinds[i].name;
+        const char *name = job_rlimit_kinds[i].name, *number = equals + 1;
         size_t length = strlen(name);
         if ((size_t)(equals - text) == length && memcmp(text, name, length) == 0) {
-            const char *host =
-                i == JOB_RLIMIT_CPU ? job_rlimit_cpu_host(equals + 1) : "";
-            snprintf(digits, sizeof(digits), "%.*s",
-                     host[0] != '\0' ? (int)strcspn(equals + 1, "/") : INT_MAX,
-                     equals + 1);
-            limits->cpu_host = host[0] != '\0' ? host : limits->cpu_host;
+            const char *host = i == JOB_RLIMIT_CPU ? job_rlimit_cpu_host(number) : "";
+            char part[32];
+            int64_t value;
+            if (host[0] != '\0') {
+                limits->cpu_host = host;
+                number = cut_host(number, part) ? part : "";
+            }
             limits->values[i] =
-                conf_parse_int(digits, INT64_MIN, INT64_MAX, &value, NULL) == 0
+                conf_parse_int(number, INT64_MIN, INT64_MAX, &value, NULL) == 0
                     ? value
                     : JOB_RLIMIT_NONE;
             return is_in_bounds((enum job_rlimit)i, limits->values[i]);

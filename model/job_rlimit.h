@@ -38,6 +38,9 @@ enum job_rlimit {
 };
 
 #define JOB_RLIMIT_NONE INT64_MAX
+#define JOB_RLIMIT_TIME_MAX                                                            \
+    (INT64_C(3650) * 86400000) /* the largest time: ten years                          \
+                                */
 
 enum job_rlimit_unit {
     JOB_RLIMIT_TIME,

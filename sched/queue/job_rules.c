@@ -10,7 +10,6 @@
 enum { PRE_TRIES_DEFAULT = 5 }; /* LSF's MAX_PREEXEC_RETRY */
 
 #define MINUTE_MS INT64_C(60000)
-#define CPU_LIMIT_MAX (INT64_C(3649) * 86400000) /* less than ten years */
 
 void job_rules_init(struct job_rules *rules)
 {
@@ -68,51 +67,55 @@ static double factor_of(const struct job_rules_stack *stack, const char *host_sp
                : 0;
 }
 
-/* What a CPU limit is on a host with that factor. */
-static int64_t scale_cpu(const struct job_rules_stack *stack, const char *host_spec,
-                         const struct job_rlimits *limits, double factor)
+/* What the limit is on a host with that factor: only a CPU limit depends on it. */
+static int64_t limit_on(const struct job_rules_stack *stack, const char *host_spec,
+                        const struct job_rlimits *limits, enum job_rlimit limit,
+                        double factor)
 {
-    int64_t limit_ms = limits->values[JOB_RLIMIT_CPU];
-    double own = factor_of(stack, host_spec, limits->cpu_host);
-    if (limit_ms == JOB_RLIMIT_NONE || own <= 0) {
-        return limit_ms;
+    int64_t value = limits->values[limit];
+    double own = limit == JOB_RLIMIT_CPU && value != JOB_RLIMIT_NONE
+                     ? factor_of(stack, host_spec, limits->cpu_host)
+                     : 0;
+    if (own <= 0) {
+        return value;
     }
-    double scaled = (double)limit_ms * own / factor;
-    return scaled < 1                       ? 1
-           : scaled < (double)CPU_LIMIT_MAX ? (int64_t)scaled
-                                            : CPU_LIMIT_MAX;
+    double scaled = (double)value * own / factor;
+    return scaled < 1                             ? 1
+           : scaled < (double)JOB_RLIMIT_TIME_MAX ? (int64_t)scaled
+                                                  : JOB_RLIMIT_TIME_MAX;
 }
 
-static void set_cpu(struct job_rlimits *to, const struct job_rlimits *from)
+static void set_limit(struct job_rlimits *to, const struct job_rlimits *from,
+                      enum job_rlimit limit)
 {
-    to->values[JOB_RLIMIT_CPU] = from->values[JOB_RLIMIT_CPU];
-    to->cpu_host = from->cpu_host;
-}
-
-/* Sets `to` to `most` if that is less. */
-static void bound_cpu(const struct job_rules_stack *stack, const char *host_spec,
-                      struct job_rlimits *to, const struct job_rlimits *most)
-{
-    if (scale_cpu(stack, host_spec, most, 1) < scale_cpu(stack, host_spec, to, 1)) {
-        set_cpu(to, most);
+    to->values[limit] = from->values[limit];
+    if (limit == JOB_RLIMIT_CPU) {
+        to->cpu_host = from->cpu_host;
     }
 }
 
-static void add_cpu_limit(const struct job_rules_stack *stack, struct job_rules *to,
-                          const struct job_rules *from)
+/* More than another limit, both on a host with the factor 1. */
+static bool is_above(const struct job_rules_stack *stack, const char *host_spec,
+                     const struct job_rlimits *limits, const struct job_rlimits *most,
+                     enum job_rlimit limit)
 {
-    bound_cpu(stack, to->host_spec, &to->hard, &from->hard);
-    if (from->soft.values[JOB_RLIMIT_CPU] != JOB_RLIMIT_NONE) {
-        set_cpu(&to->soft, &from->soft);
+    return limit_on(stack, host_spec, limits, limit, 1) >
+           limit_on(stack, host_spec, most, limit, 1);
+}
+
+static void bound_limit(const struct job_rules_stack *stack, const char *host_spec,
+                        struct job_rlimits *to, const struct job_rlimits *most,
+                        enum job_rlimit limit)
+{
+    if (is_above(stack, host_spec, to, most, limit)) {
+        set_limit(to, most, limit);
     }
-    bound_cpu(stack, to->host_spec, &to->soft, &to->hard);
 }
 
 /* The default of the nearer level applies, and both maxima. */
 static void add_limits(const struct job_rules_stack *stack, struct job_rules *to,
                        const struct job_rules *from)
 {
-    add_cpu_limit(stack, to, from);
     if (from->default_run_limit_ms > 0) {
         to->default_run_limit_ms = from->default_run_limit_ms;
     }
@@ -125,14 +128,12 @@ static void add_limits(const struct job_rules_stack *stack, struct job_rules *to
         to->default_run_limit_ms = least(to->default_run_limit_ms, to->run_limit_ms);
     }
     for (int i = 0; i < JOB_RLIMITS; i++) {
-        if (i == JOB_RLIMIT_CPU) {
-            continue;
+        enum job_rlimit limit = (enum job_rlimit)i;
+        bound_limit(stack, to->host_spec, &to->hard, &from->hard, limit);
+        if (from->soft.values[limit] != JOB_RLIMIT_NONE) {
+            set_limit(&to->soft, &from->soft, limit);
         }
-        to->hard.values[i] = least(to->hard.values[i], from->hard.values[i]);
-        if (from->soft.values[i] != JOB_RLIMIT_NONE) {
-            to->soft.values[i] = from->soft.values[i];
-        }
-        to->soft.values[i] = least(to->soft.values[i], to->hard.values[i]);
+        bound_limit(stack, to->host_spec, &to->soft, &to->hard, limit);
     }
 }
 
@@ -264,17 +265,6 @@ static int check_controls(const struct job_spec *spec, struct err *err)
     return 0;
 }
 
-/* True if the job asks for more than the rules allow. */
-static bool exceeds(const struct job_rules_stack *stack, const struct job_rules *rules,
-                    const struct job_rlimits *requested, enum job_rlimit limit)
-{
-    if (limit == JOB_RLIMIT_CPU) {
-        return scale_cpu(stack, rules->host_spec, requested, 1) >
-               scale_cpu(stack, rules->host_spec, &rules->hard, 1);
-    }
-    return requested->values[limit] > rules->hard.values[limit];
-}
-
 static int check_limits(const struct job_rules_stack *stack,
                         const struct job_rules *rules, const struct job_spec *spec,
                         struct err *err)
@@ -289,7 +279,8 @@ static int check_limits(const struct job_rules_stack *stack,
         }
         if (kind->option == NULL) {
             code = err_set(err, ERR_DENIED, "a job cannot request %s", kind->key);
-        } else if (exceeds(stack, rules, &requested, (enum job_rlimit)i)) {
+        } else if (is_above(stack, rules->host_spec, &requested, &rules->hard,
+                            (enum job_rlimit)i)) {
             arena_init(&arena);
             code = err_set(
                 err, ERR_BOUNDS, "%s: Cannot exceed queue's hard limit(s), which is %s",
@@ -404,24 +395,17 @@ static void apply_limits(struct arena *arena, const struct job_rules_stack *stac
     if (job_rlimits_read(spec->limits, spec->n_limits, &limits, NULL) != 0) {
         return; /* written by a later version: left unchanged */
     }
-    if (limits.values[JOB_RLIMIT_CPU] == JOB_RLIMIT_NONE) {
-        set_cpu(&limits, &rules->soft);
+    for (int i = 0; i < JOB_RLIMITS; i++) {
+        enum job_rlimit limit = (enum job_rlimit)i;
+        if (limits.values[limit] == JOB_RLIMIT_NONE) {
+            set_limit(&limits, &rules->soft, limit);
+        }
+        bound_limit(stack, rules->host_spec, &limits, &rules->hard, limit);
     }
-    bound_cpu(stack, rules->host_spec, &limits, &rules->hard);
     if (factor > 0) {
         limits.values[JOB_RLIMIT_CPU] =
-            scale_cpu(stack, rules->host_spec, &limits, factor);
+            limit_on(stack, rules->host_spec, &limits, JOB_RLIMIT_CPU, factor);
         limits.cpu_host = "";
-    }
-    for (int i = 0; i < JOB_RLIMITS; i++) {
-        int64_t *value = &limits.values[i], most = rules->hard.values[i];
-        if (i == JOB_RLIMIT_CPU) {
-            continue;
-        }
-        if (*value == JOB_RLIMIT_NONE) {
-            *value = rules->soft.values[i];
-        }
-        *value = *value < most ? *value : most;
     }
     spec->n_limits = job_rlimits_write(arena, &limits, &spec->limits);
 }

@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "base/conf/conf_keys.h"
 #include "model/job_rlimit.h"
 
 double cpu_limit_config_factor(const void *arg, const char *name)
@@ -35,24 +34,34 @@ static void check_host(struct conf *conf, const struct site_config *config,
     }
 }
 
-void cpu_limit_config_check(struct conf *conf, const struct site_config *config)
+static void check_specs(struct conf *conf, const struct site_config *config,
+                        const char *section)
 {
-    static const char *const sections[] = {"Parameters", "Queue", "Application"};
-    for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
-        struct conf_place at = {0};
-        while (conf_next_row(conf, sections[i], &at)) {
-            struct conf_words words =
-                conf_words(conf->arena, conf_keys_find(sections[i], "CPULIMIT") != NULL
-                                            ? conf_text(at.row, "CPULIMIT", NULL)
-                                            : NULL);
-            for (int k = 0; k < words.count; k++) {
-                check_host(conf, config, &at, "CPULIMIT",
-                           job_rlimit_cpu_host(words.words[k]));
-            }
-            if (conf_keys_find(sections[i], "DEFAULT_HOST_SPEC") != NULL) {
-                check_host(conf, config, &at, "DEFAULT_HOST_SPEC",
-                           conf_text(at.row, "DEFAULT_HOST_SPEC", ""));
-            }
+    struct conf_place at = {0};
+    while (conf_next_row(conf, section, &at)) {
+        check_host(conf, config, &at, "DEFAULT_HOST_SPEC",
+                   conf_text(at.row, "DEFAULT_HOST_SPEC", ""));
+    }
+}
+
+static void check_limits(struct conf *conf, const struct site_config *config,
+                         const char *section)
+{
+    struct conf_place at = {0};
+    while (conf_next_row(conf, section, &at)) {
+        struct conf_words words =
+            conf_words(conf->arena, conf_text(at.row, "CPULIMIT", NULL));
+        for (int i = 0; i < words.count; i++) {
+            check_host(conf, config, &at, "CPULIMIT",
+                       job_rlimit_cpu_host(words.words[i]));
         }
     }
+}
+
+void cpu_limit_config_check(struct conf *conf, const struct site_config *config)
+{
+    check_specs(conf, config, "Parameters");
+    check_specs(conf, config, "Queue");
+    check_limits(conf, config, "Queue");
+    check_limits(conf, config, "Application");
 }

@@ -72,7 +72,8 @@ static void test_values(void **state)
 static void test_travel(void **state)
 {
     static const char *const of_host[] = {"cpu=60000/EPYC7"};
-    static const char *const bad[] = {"mem=1/a",
+    static const char *const bad[] = {"mem=0000000000000000000000000000001x",
+                                      "mem=1/a",
                                       "cpu=/a",
                                       "mem",
                                       "mem=",

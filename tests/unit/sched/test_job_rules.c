@@ -58,6 +58,30 @@ static void read_keys(struct world *world, const char *site, const char *queue,
                                             .cpu_factor = factor_of};
 }
 
+/* The limits of a job with that one limit, or without, on a host with that factor.
+ * False if it is refused with the words of `says`, as it has to be unless they are
+ * NULL.
+ */
+static bool limits_of(struct world *world, const char *limit, double factor,
+                      const char *why, const char *says, struct job_rlimits *limits)
+{
+    struct err err = {.text = ""};
+    int max_slots = 0;
+    struct job_spec spec = {
+        .command = "run", .limits = &limit, .n_limits = limit != NULL};
+    int code = job_rules_check(&world->stack, &spec, &max_slots, &err);
+    if (says != NULL) {
+        if (code == 0 || strstr(err.text, says) == NULL) {
+            fail_msg("%s: \"%s\"", why, err.text);
+        }
+        return false;
+    }
+    assert_int_equal(code, 0);
+    job_rules_apply(&world->arena, &world->stack, factor, &spec);
+    assert_int_equal(job_rlimits_read(spec.limits, spec.n_limits, limits, &err), 0);
+    return true;
+}
+
 /* The memory limit in KiB that a job ends up with; -1: none; or why it is refused. */
 static void test_limits(void **state)
 {
@@ -89,22 +113,9 @@ static void test_limits(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct world world;
-        struct err err = {.text = ""};
         struct job_rlimits limits;
-        int max_slots = 0;
         read_keys(&world, "", rows[i].queue, rows[i].app);
-        struct job_spec spec = {
-            .command = "run", .limits = &rows[i].job, .n_limits = rows[i].job != NULL};
-        int code = job_rules_check(&world.stack, &spec, &max_slots, &err);
-        if (rows[i].says != NULL) {
-            if (code == 0 || strstr(err.text, rows[i].says) == NULL) {
-                fail_msg("%s: \"%s\"", rows[i].why, err.text);
-            }
-        } else {
-            assert_int_equal(code, 0);
-            job_rules_apply(&world.arena, &world.stack, 1, &spec);
-            assert_int_equal(
-                job_rlimits_read(spec.limits, spec.n_limits, &limits, &err), 0);
+        if (limits_of(&world, rows[i].job, 1, rows[i].why, rows[i].says, &limits)) {
             int64_t kib = limits.values[JOB_RLIMIT_MEM];
             if ((kib == JOB_RLIMIT_NONE ? -1 : kib) != rows[i].kib) {
                 fail_msg("%s: %lld", rows[i].why, (long long)kib);
@@ -161,23 +172,11 @@ static void test_scaled_cpu_limits(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct world world;
-        struct err err = {.text = ""};
         struct job_rlimits limits;
-        int max_slots = 0;
         read_keys(&world, rows[i].site, rows[i].queue, rows[i].app);
         assert_null(world.conf.diags);
-        struct job_spec spec = {
-            .command = "run", .limits = &rows[i].job, .n_limits = rows[i].job != NULL};
-        int code = job_rules_check(&world.stack, &spec, &max_slots, &err);
-        if (rows[i].says != NULL) {
-            if (code == 0 || strstr(err.text, rows[i].says) == NULL) {
-                fail_msg("%s: \"%s\"", rows[i].why, err.text);
-            }
-        } else {
-            assert_int_equal(code, 0);
-            job_rules_apply(&world.arena, &world.stack, rows[i].factor, &spec);
-            assert_int_equal(
-                job_rlimits_read(spec.limits, spec.n_limits, &limits, &err), 0);
+        if (limits_of(&world, rows[i].job, rows[i].factor, rows[i].why, rows[i].says,
+                      &limits)) {
             if (limits.values[JOB_RLIMIT_CPU] != rows[i].minutes * INT64_C(60000)) {
                 fail_msg("%s: %lld", rows[i].why,
                          (long long)limits.values[JOB_RLIMIT_CPU]);
