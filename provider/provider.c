@@ -122,11 +122,9 @@ struct provider_host_slots provider_host_slots(const struct ledger_host *host, i
     for (int i = 0; i < host->n_links; i++) {
         const struct ledger_lease *lease = host->links[i].lease;
         const struct lease_share *entry = &lease->hosts[host->links[i].index];
-        bool is_lease_owed = ledger_is_owed(lease);
-        bool is_closed = lease->is_frozen || is_lease_owed; /* takes_none */
         allowed -= entry->n_slots;
-        allowed += is_closed ? entry->provider_used : entry->provider;
-        is_owed |= is_lease_owed;
+        allowed += takes_none(lease) ? entry->provider_used : entry->provider;
+        is_owed |= ledger_is_owed(lease);
         lent += lent_of(lease, entry);
     }
     /* Slots of suspended jobs count as in use until they are given back: a job that
