@@ -280,6 +280,18 @@ const char *lsf_format_limit_minutes(struct arena *arena, const json_t *row,
                : "";
 }
 
+/* "20.0 min", or of the host that the limit is for: "cpu_host" beside "cpu_s". */
+const char *lsf_format_limit_time(struct arena *arena, const json_t *row,
+                                  const char *path)
+{
+    const char *minutes = lsf_format_limit_minutes(arena, row, path);
+    const char *host = lsf_format_get(
+        row, arena_printf(arena, "%.*s_host", (int)strlen(path) - 2, path));
+    return minutes[0] == '\0' ? ""
+                              : arena_printf(arena, "%s min%s%s", minutes,
+                                             host[0] != '\0' ? " of " : "", host);
+}
+
 const char *lsf_format_used(struct arena *arena, const json_t *row, const char *path)
 {
     json_t *value = columns_find(row, path);

@@ -313,16 +313,14 @@ static void print_end(struct call *call, struct arena *arena, const json_t *row)
 
 static void print_limits(struct arena *arena, const json_t *row)
 {
-    const char *run = lsf_format_limit_minutes(arena, row, "limits.run_s");
-    const char *cpu = lsf_format_limit_minutes(arena, row, "limits.cpu_s");
-    const char *cpu_host = lsf_format_get(row, "limits.cpu_host");
+    const char *run = lsf_format_limit_time(arena, row, "limits.run_s");
+    const char *cpu = lsf_format_limit_time(arena, row, "limits.cpu_s");
     const char *mem = lsf_format_limit_size(arena, row, "limits.mem_kib");
     if (cpu[0] != '\0') {
-        printf("\n CPULIMIT\n %s min%s%s\n", cpu, cpu_host[0] != '\0' ? " of " : "",
-               cpu_host);
+        printf("\n CPULIMIT\n %s\n", cpu);
     }
     if (run[0] != '\0') {
-        printf("\n RUNLIMIT\n %s min\n", run);
+        printf("\n RUNLIMIT\n %s\n", run);
     }
     if (mem[0] != '\0') {
         printf("\n MEMLIMIT\n %s\n", mem);

@@ -133,16 +133,10 @@ static void print_limits(struct arena *arena, const json_t *limits, const char *
     const char *names = "", *values = "";
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         const char *value =
-            kinds[i].is_time   ? lsf_format_limit_minutes(arena, limits, kinds[i].key)
+            kinds[i].is_time   ? lsf_format_limit_time(arena, limits, kinds[i].key)
             : kinds[i].is_size ? lsf_format_limit_size(arena, limits, kinds[i].key)
                                : lsf_format_plain(arena, limits, kinds[i].key);
         if (value[0] != '\0') {
-            const char *host = strcmp(kinds[i].key, "cpu_s") == 0
-                                   ? lsf_format_get(limits, "cpu_host")
-                                   : "";
-            value =
-                arena_printf(arena, "%s%s%s%s", value, kinds[i].is_time ? " min" : "",
-                             host[0] != '\0' ? " of " : "", host);
             names = arena_printf(arena, "%s %-14s", names, kinds[i].name);
             values = arena_printf(arena, "%s %-14s", values, value);
         }
