@@ -16,11 +16,12 @@
 #include <string.h>
 
 #include "sched/place/place_pass.h"
+#include "sched/place/place_trial.h"
 #include "sched/reservation/reservation.h"
 
 /* A pass of its own, for all looks for one job. */
 struct look {
-    struct place_snapshot snapshot;
+    struct place_trial trial;
     struct place_pass pass;
     struct arena arena;
     bool *is_unmade; /* by host: of a lease that is still to be made */
@@ -43,22 +44,18 @@ static int ends_until(const struct place_pass *pass, uint64_t job)
 static void look_init(struct look *look, const struct place_pass *pass)
 {
     const struct place_snapshot *snapshot = pass->snapshot;
-    struct place_state *state = &look->pass.state;
     size_t n_hosts = (size_t)snapshot->n_hosts;
     arena_init(&look->arena);
-    look->snapshot = *snapshot;
-    look->snapshot.reservations = NULL;
-    look->snapshot.preempt = NULL;
+    place_trial_init(&look->trial, &look->arena, &pass->state, pass->limits);
+    look->trial.state.is_estimate = true;
     look->pass = *pass;
-    look->pass.snapshot = &look->snapshot;
+    look->pass.snapshot = &look->trial.snapshot;
     look->pass.reservations = NULL;
     look->pass.preempt = NULL;
     look->pass.arena = &look->arena;
-    *state = (struct place_state){.is_estimate = true};
-    place_state_init(state, &look->arena, &look->snapshot);
-    state->eligible = pass->state.eligible;
-    state->next_entry = pass->state.next_entry;
-    place_alloc_init(&look->pass.alloc, state, pass->limits, NULL);
+    look->pass.state = look->trial.state;
+    look->pass.alloc = look->trial.alloc;
+    look->pass.alloc.state = &look->pass.state;
     look->n_freed = arena_alloc(&look->arena, n_hosts, sizeof(*look->n_freed));
     look->is_unmade = arena_alloc(&look->arena, n_hosts, sizeof(*look->is_unmade));
     look->kept_until = arena_alloc(&look->arena, n_hosts, sizeof(int));
@@ -66,7 +63,6 @@ static void look_init(struct look *look, const struct place_pass *pass)
         uint64_t job = snapshot->hosts[i].unit_of;
         look->is_unmade[i] = snapshot->hosts[i].is_lease_unmade;
         look->kept_until[i] = job != 0 ? ends_until(pass, job) : 0;
-        state->dispatched_ms[i] = 0;
     }
 }
 
@@ -95,7 +91,7 @@ static void copy_now(const struct place_state *now, struct place_state *then)
 static void free_slots(const struct look *look, const struct place_state *now,
                        int n_ends, struct place_state *then)
 {
-    for (int i = 0; i < look->snapshot.n_hosts; i++) {
+    for (int i = 0; i < look->trial.snapshot.n_hosts; i++) {
         int used = then->used[i] - look->n_freed[i];
         then->used[i] = used > 0 ? used : 0;
         then->is_used_exclusively[i] = look->is_unmade[i] ||
@@ -112,9 +108,10 @@ static void look_after(struct look *look, const struct place_pass *pass, int n_e
     if (n_ends < reservation_start_count_ends(pass->reservations)) {
         copy_now(&pass->state, state);
     } else {
-        copy_first(&look->snapshot, state);
+        copy_first(&look->trial.snapshot, state);
     }
-    memset(look->n_freed, 0, (size_t)look->snapshot.n_hosts * sizeof(*look->n_freed));
+    memset(look->n_freed, 0,
+           (size_t)look->trial.snapshot.n_hosts * sizeof(*look->n_freed));
     reservation_start_add_ends(pass->reservations, n_ends, look->n_freed,
                                state->supply_left);
     free_slots(look, &pass->state, n_ends, state);

@@ -17,11 +17,37 @@ static void claim_slots(struct preempt *preempt, int host, int n_slots, int *use
     preempt->delta[host] += n_slots - n_now;
 }
 
+static void claim_resources(struct preempt *preempt,
+                            const struct preempt_selection *selection)
+{
+    struct rusage_piece *pieces =
+        arena_alloc(preempt->arena, (size_t)preempt->n_hosts, sizeof(*pieces));
+    const struct place_start *start = &preempt->start;
+    for (int i = 0; i < preempt->n_hosts; i++) {
+        pieces[i] =
+            (struct rusage_piece){preempt->indexes[i], preempt->hosts[i].n_slots};
+    }
+    for (int i = 0; selection->candidates->has_parts && i < start->n_parts; i++) {
+        preempt_resources_claim(&preempt->resources, preempt->arena, &start->parts[i],
+                                preempt->state->supply_left);
+    }
+    if (selection->candidates->rusage != NULL) {
+        preempt_resources_claim(&preempt->resources, preempt->arena,
+                                &(struct place_part){selection->candidates->rusage,
+                                                     pieces, preempt->n_hosts},
+                                preempt->state->supply_left);
+    }
+}
+
 static void make_claim(struct preempt *preempt,
                        const struct preempt_selection *selection,
                        struct preempt_claim *claim)
 {
     const struct place_class *class = selection->class;
+    bool has_parts = selection->candidates->has_parts;
+    if (preempt_tentative_needs_trial(selection)) {
+        preempt_tentative_set_start(preempt, selection);
+    }
     claim->hosts = arena_copy(preempt->arena, preempt->hosts,
                               (size_t)preempt->n_hosts * sizeof(*preempt->hosts));
     claim->n_hosts = preempt->n_hosts;
@@ -38,13 +64,8 @@ static void make_claim(struct preempt *preempt,
         }
         claim->lease = preempt->place->hosts[preempt->indexes[i]].lease;
     }
-    claim->rusage = selection->candidates->rusage;
-    if (selection->candidates->rusage != NULL) {
-        preempt_resources_claim(&preempt->resources, preempt->arena,
-                                selection->candidates->rusage, preempt->hosts,
-                                preempt->indexes, preempt->n_hosts,
-                                preempt->state->supply_left);
-    }
+    claim->rusage = has_parts ? preempt->start.rusage : selection->candidates->rusage;
+    claim_resources(preempt, selection);
     preempt->free_slots[selection->group] =
         preempt->is_exclusive ? -1
                               : preempt->free_slots[selection->group] - class->n_slots;
@@ -153,6 +174,11 @@ static bool preempt_for(struct preempt *preempt, int index, uint64_t job,
 
 static void find_candidates(struct preempt *preempt, const struct place_class *class)
 {
+    if (candidates_has_parts(class)) {
+        preempt->n_candidates = 1;
+        preempt->candidates[0] = preempt_candidates_of_parts(&preempt->running, class);
+        return;
+    }
     preempt->n_candidates = candidates_alternatives(preempt->state, class);
     for (int i = 0; i < preempt->n_candidates; i++) {
         preempt->candidates[i] = preempt_candidates_of(&preempt->running, class, i);
@@ -230,8 +256,8 @@ void preempt_for_class(struct preempt *preempt, int index, int first,
 {
     const struct preempt_snapshot *snapshot = preempt->snapshot;
     const struct place_class *class = &preempt->place->classes[index];
-    if (!wants_room(verdict->reason) || candidates_has_parts(class) ||
-        candidates_has_affinity(class) || candidates_exclusive_units(class) != NULL ||
+    if (!wants_room(verdict->reason) || candidates_has_affinity(class) ||
+        candidates_exclusive_units(class) != NULL ||
         (class->is_exclusive && !snapshot->policy->has_exclusive)) {
         return;
     }
@@ -307,6 +333,7 @@ struct preempt *preempt_new(struct arena *arena, const struct place_snapshot *pl
                                       sizeof(*preempt->free_slots));
     preempt->first_host =
         arena_alloc(arena, (size_t)preempt->state->n_groups, sizeof(int));
+    arena_init(&preempt->scratch);
     preempt->plan.jobs = snapshot->jobs;
     preempt->plan.next_ms = INT64_MAX;
     return preempt;
@@ -316,6 +343,7 @@ void preempt_free(struct preempt *preempt)
 {
     if (preempt != NULL) {
         limits_tentative_free(preempt->limits);
+        arena_release(&preempt->scratch);
     }
 }
 

@@ -18,8 +18,8 @@
  * the fewest jobs, whatever their order. If a limit still prevents the start after
  * that, nothing is suspended (limits count suspended jobs as their own header says).
  *
- * For a job with span or same, jobs are suspended only on hosts where that lets the job
- * be placed as required; no victim that can be spared is taken.
+ * For a job with span, same or a compound requirement, jobs are suspended only on hosts
+ * where that lets the job be placed as required; no victim that can be spared is taken.
  *
  * By default an exclusive job never preempts, and does not free its hosts when it is
  * preempted; it is suspended only for a limit or a resource that a job on other hosts

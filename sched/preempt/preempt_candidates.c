@@ -93,6 +93,7 @@ struct preempt_candidates *preempt_candidates_of(struct preempt_running *running
                                         .allowed = allowed,
                                         .rusage = rusage,
                                         .span = candidates->span,
+                                        .alternative = alternative,
                                         .reason.n_queues = order->n_queues,
                                         .next_ms = INT64_MAX,
                                         .next = order->candidates};
@@ -103,6 +104,51 @@ struct preempt_candidates *preempt_candidates_of(struct preempt_running *running
         view->demand = preempt_resources_demand(place->supply, running->arena, rusage,
                                                 allowed, place->n_hosts);
     }
+    count_victims(running, view);
+    return view;
+}
+
+/* What any of the parts may use, and the most that one of them takes of each supply. */
+static void join_part(const struct preempt_running *running,
+                      const struct candidates *part, uint8_t *allowed, int64_t *demand)
+{
+    const struct place_snapshot *place = running->place;
+    const struct rusage_supply *supply = place->supply;
+    for (int i = 0; i < place->n_hosts; i++) {
+        allowed[i] = allowed[i] || part->allowed[i];
+    }
+    if (part->rusage == NULL || supply == NULL) {
+        return;
+    }
+    const int64_t *of_part = preempt_resources_demand(
+        supply, running->arena, part->rusage, part->allowed, place->n_hosts);
+    for (int i = 0; i < supply->n_supplies; i++) {
+        demand[i] = of_part[i] > demand[i] ? of_part[i] : demand[i];
+    }
+}
+
+struct preempt_candidates *preempt_candidates_of_parts(struct preempt_running *running,
+                                                       const struct place_class *class)
+{
+    const struct place_snapshot *place = running->place;
+    struct preempt_order *order = preempt_order_of(running, class->queue);
+    struct preempt_candidates *view = arena_alloc(running->arena, 1, sizeof(*view));
+    uint8_t *allowed = arena_alloc(running->arena, (size_t)place->n_hosts + 1, 1);
+    int64_t *demand = NULL;
+    if (place->supply != NULL) {
+        demand = arena_alloc(running->arena, (size_t)place->supply->n_supplies,
+                             sizeof(*demand));
+    }
+    for (int i = 0; i < class->n_rusages; i++) {
+        join_part(running, candidates_of(running->state, class, i), allowed, demand);
+    }
+    *view = (struct preempt_candidates){.order = order,
+                                        .allowed = allowed,
+                                        .demand = demand,
+                                        .has_parts = true,
+                                        .reason.n_queues = order->n_queues,
+                                        .next_ms = INT64_MAX};
+    preempt_order_fill(running, order);
     count_victims(running, view);
     return view;
 }

@@ -16,6 +16,8 @@ struct preempt_candidates {
     const uint8_t *allowed;              /* by host: open, and the job may run there */
     const struct rusage_request *rusage; /* NULL: it reserves nothing */
     const struct place_span *span;       /* NULL: slots may lie anywhere */
+    int alternative;                     /* of the class; of parts 0 */
+    bool has_parts;        /* they are those of all parts of a compound requirement */
     const int64_t *demand; /* by pool: preempt_resources.h; NULL: likewise */
     int n_victims;         /* in all */
     int n_groups;          /* that have one */
@@ -34,6 +36,9 @@ struct preempt_candidates {
 struct preempt_candidates *preempt_candidates_of(struct preempt_running *running,
                                                  const struct place_class *class,
                                                  int alternative);
+/* The candidates of a class with a compound requirement: on hosts of any part. */
+struct preempt_candidates *preempt_candidates_of_parts(struct preempt_running *running,
+                                                       const struct place_class *class);
 /* The job at that place of the order, which is below n_victims. */
 int preempt_candidates_at(const struct preempt_running *running,
                           struct preempt_candidates *view, int place);

@@ -117,18 +117,15 @@ int preempt_resources_max_slots(struct preempt_resources *resources,
 }
 
 void preempt_resources_claim(struct preempt_resources *resources, struct arena *arena,
-                             const struct rusage_request *rusage,
-                             const struct host_slots *hosts, const int *places,
-                             int n_pieces, int64_t *left)
+                             const struct place_part *part, int64_t *left)
 {
-    size_t n_most = (size_t)rusage->n_items * (size_t)n_pieces;
-    struct rusage_amount *parts = arena_alloc(arena, n_most, sizeof(*parts));
-    list_pieces(resources, hosts, places, n_pieces);
-    int n_parts = rusage_supply_amounts(resources->supply, rusage, resources->pieces,
-                                        n_pieces, parts);
-    for (int i = 0; i < n_parts; i++) {
-        int supply = parts[i].supply;
-        int64_t need = parts[i].milli;
+    size_t n_most = (size_t)part->rusage->n_items * (size_t)part->n_pieces;
+    struct rusage_amount *amounts = arena_alloc(arena, n_most, sizeof(*amounts));
+    int n_amounts = rusage_supply_amounts(resources->supply, part->rusage, part->pieces,
+                                          part->n_pieces, amounts);
+    for (int i = 0; i < n_amounts; i++) {
+        int supply = amounts[i].supply;
+        int64_t need = amounts[i].milli;
         resources->released[supply] -=
             need - rusage_supply_take_some(&left[supply], need);
         resources->left[supply] -= need;

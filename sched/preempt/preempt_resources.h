@@ -50,11 +50,9 @@ int preempt_resources_max_slots(struct preempt_resources *resources,
                                 const struct rusage_request *rusage, int host,
                                 const struct host_slots *hosts, const int *places,
                                 int n_pieces);
-/* Takes what the claim reserves: from `left`, which is the pass's, as much as there is,
- * and the rest from what victims release. */
+/* Takes what a claim, or a part of it, reserves: from `left`, which is the pass's, as
+ * much as there is, and the rest from what victims release. */
 void preempt_resources_claim(struct preempt_resources *resources, struct arena *arena,
-                             const struct rusage_request *rusage,
-                             const struct host_slots *hosts, const int *places,
-                             int n_pieces, int64_t *left);
+                             const struct place_part *part, int64_t *left);
 
 #endif

@@ -14,7 +14,8 @@
  * An exclusive job needs empty hosts, and a host is empty only after its last job is
  * suspended. So all victims are taken in order until the job fits, and then those are
  * spared without which it still fits; under OPTIMAL_MINI_JOB the fewest are searched
- * for (preempt_optimal.h). The same holds for a job with span or same.
+ * for (preempt_optimal.h). The same holds for a job with span, same or a compound
+ * requirement.
  * An exclusive victim opens its hosts. */
 #include <limits.h>
 #include <stdlib.h>
@@ -321,8 +322,8 @@ static void set_victims(struct preempt *preempt,
 }
 
 /* Each further victim leaves as much room or more everywhere, so the fewest first jobs
- * of the order that suffice for a job with span or same are found by bisection. The
- * caller spares those that are not on the hosts which the job gets.
+ * of the order that suffice for a job with span, same or parts are found by bisection.
+ * The caller spares those that are not on the hosts which the job gets.
  *
  *     n1 4 slots: a 2, b 2; n2 4 slots: c 2, d 2; in the order a c b d
  *     -n 4 span[hosts=1] fits after a, c and b are suspended, on n1: the victims are a
@@ -410,8 +411,9 @@ static bool choose_slots(struct preempt *preempt, struct preempt_selection *sele
 bool preempt_select_in_group(struct preempt *preempt,
                              struct preempt_selection *selection)
 {
-    bool is_enough = selection->candidates->span != NULL
-                         ? choose_with_span(preempt, selection)
+    bool has_span =
+        selection->candidates->span != NULL || preempt_tentative_needs_trial(selection);
+    bool is_enough = has_span                ? choose_with_span(preempt, selection)
                      : preempt->is_exclusive ? choose_whole(preempt, selection)
                                              : choose_slots(preempt, selection);
     return is_enough && selection->n_victims > 0 &&

@@ -161,6 +161,54 @@ static bool place_with_span(struct preempt *preempt,
     return fits;
 }
 
+/* ---------------------------------------------------------------- by a trial */
+
+bool preempt_tentative_needs_trial(const struct preempt_selection *selection)
+{
+    return selection->candidates->has_parts;
+}
+
+/* Slots and resources as if the victims were suspended. */
+static void set_trial(const struct preempt *preempt, struct place_state *then)
+{
+    const struct place_state *now = preempt->state;
+    for (int i = 0; i < preempt->place->n_hosts; i++) {
+        int used = now->used[i] + preempt->delta[i];
+        then->used[i] = used > 0 ? used : 0;
+        then->is_used_exclusively[i] =
+            now->is_used_exclusively[i] && !preempt->is_vacated[i];
+    }
+    for (int i = 0; then->supply_left != NULL && i < preempt->place->supply->n_supplies;
+         i++) {
+        then->supply_left[i] = preempt->resources.left[i];
+    }
+}
+
+static bool place_by_trial(struct preempt *preempt,
+                           const struct preempt_selection *selection,
+                           struct arena *arena)
+{
+    struct place_trial trial;
+    struct place_start *start = &preempt->start;
+    place_trial_init(&trial, arena, preempt->state, preempt->limits);
+    set_trial(preempt, &trial.state);
+    bool fits =
+        place_trial_fit(&trial, selection->class, selection->candidates->alternative,
+                        selection->group, start);
+    preempt->n_hosts = fits ? start->n_hosts : 0;
+    for (int i = 0; i < preempt->n_hosts; i++) {
+        preempt->hosts[i] = start->hosts[i];
+        preempt->indexes[i] = trial.alloc.indexes[i];
+    }
+    return fits;
+}
+
+void preempt_tentative_set_start(struct preempt *preempt,
+                                 const struct preempt_selection *selection)
+{
+    place_by_trial(preempt, selection, preempt->arena);
+}
+
 /* ---------------------------------------------------------------- the job */
 
 bool preempt_tentative_place(struct preempt *preempt,
@@ -170,6 +218,10 @@ bool preempt_tentative_place(struct preempt *preempt,
     preempt->n_hosts = 0;
     if (preempt_tentative_limit_slots(preempt, selection->class) < open) {
         return false;
+    }
+    if (preempt_tentative_needs_trial(selection)) {
+        arena_clear(&preempt->scratch);
+        return place_by_trial(preempt, selection, &preempt->scratch);
     }
     if (selection->candidates->span != NULL) {
         return place_with_span(preempt, selection);

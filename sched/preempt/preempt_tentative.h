@@ -8,6 +8,7 @@
 #ifndef SUBLET_SCHED_PREEMPT_PREEMPT_TENTATIVE_H
 #define SUBLET_SCHED_PREEMPT_PREEMPT_TENTATIVE_H
 
+#include "sched/place/place_trial.h"
 #include "sched/preempt/preempt_candidates.h"
 #include "sched/preempt/preempt_resources.h"
 
@@ -45,6 +46,8 @@ struct preempt {
     struct host_slots *hosts; /* scratch: where the job would be, ... */
     int *indexes;             /* ... the same as indexes */
     int n_hosts;
+    struct arena scratch;     /* of a trial */
+    struct place_start start; /* where the last trial has placed the job */
     /* By group, for the class that is looked at: free slots on its candidates (-1: not
      * counted yet), and a host before which there are none. */
     int64_t *free_slots;
@@ -68,6 +71,12 @@ int preempt_tentative_limit_slots(const struct preempt *preempt,
  * fit. */
 bool preempt_tentative_place(struct preempt *preempt,
                              const struct preempt_selection *selection);
+/* True if a trial finds where the job fits (place_trial.h): it has parts. */
+bool preempt_tentative_needs_trial(const struct preempt_selection *selection);
+/* Places such a job once more. The start has its parts, and lives as long as the plan.
+ */
+void preempt_tentative_set_start(struct preempt *preempt,
+                                 const struct preempt_selection *selection);
 /* Free slots on the group's hosts. */
 int64_t preempt_tentative_free_in_group(struct preempt *preempt,
                                         const struct preempt_selection *selection);

@@ -14,8 +14,9 @@
  * kind, or of another where the first does not do (||); the own hosts share some, the
  * lease's others, and jobs that run hold some of either. There none of those who are
  * taken can be spared, and with an earlier alternative nobody could be preempted. In a
- * third some jobs are exclusive, with PREEMPT_JOBTYPE or without. SEED=N repeats one
- * world. */
+ * third some jobs are exclusive, with PREEMPT_JOBTYPE or without. In a fifth the job
+ * has a compound requirement of two parts, each with hosts and licences of its own
+ * kind. SEED=N repeats one world. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,6 +35,7 @@
 enum {
     HOSTS = 4,
     SIDES = 2,
+    PARTS = 2,
     KINDS = 2, /* of resources, and alternatives at most */
     JOBS = 7,
     QUEUES = 4,
@@ -84,6 +86,11 @@ struct trial {
     struct rusage_request asks[KINDS];
     int n_asks;
     struct rusage_supply reserve;
+    bool has_parts; /* part i reserves licences of kind i, where it reserves any */
+    int part_slots[PARTS];
+    uint8_t part_matches[PARTS][HOSTS];
+    struct place_filter part_filters[PARTS];
+    struct rusage_request requests[PARTS];
 };
 
 static int between(struct trial *trial, int low, int high)
@@ -205,6 +212,33 @@ static void make_licences(struct trial *trial)
     trial->line.n_rusages = trial->n_asks;
 }
 
+/* Instead of one requirement, or of alternatives. */
+static void make_parts(struct trial *trial)
+{
+    if (trial->line.n_slots < PARTS || !rng_percent(&trial->rng, 20)) {
+        return;
+    }
+    trial->has_parts = true;
+    trial->part_slots[0] = between(trial, 1, trial->line.n_slots - 1);
+    trial->part_slots[1] = trial->line.n_slots - trial->part_slots[0];
+    memset(trial->matches, 0, sizeof(trial->matches));
+    for (int i = 0; i < PARTS; i++) {
+        for (int k = 0; k < HOSTS; k++) {
+            trial->part_matches[i][k] = rng_percent(&trial->rng, 75);
+            trial->matches[k] = trial->matches[k] || trial->part_matches[i][k];
+        }
+        trial->part_filters[i].matches = trial->part_matches[i];
+        if (i < trial->n_asks) {
+            trial->requests[i] = trial->asks[i];
+        }
+        trial->requests[i].filter = &trial->part_filters[i];
+        trial->requests[i].is_part = true;
+        trial->requests[i].n_slots = trial->part_slots[i];
+    }
+    trial->line.rusages = trial->requests;
+    trial->line.n_rusages = PARTS;
+}
+
 static void make(struct trial *trial, uint64_t seed)
 {
     memset(trial, 0, sizeof(*trial));
@@ -250,6 +284,7 @@ static void make(struct trial *trial, uint64_t seed)
                                        .limit_class = trial->classes[JOBS]};
     trial->line.is_exclusive = rng_percent(&trial->rng, trial->exclusive_percent);
     make_licences(trial);
+    make_parts(trial);
 }
 
 static void clear(struct trial *trial)
@@ -292,21 +327,46 @@ static bool may_be_taken(const struct trial *trial, const struct preempt_job *jo
              job->n_preempted > below->protection.max_count);
 }
 
-/* True if that side has the licences that the job reserves with an alternative. */
-static bool has_licences(const struct trial *trial, unsigned subset, int side, int with)
+/* True if that side has the licences of that kind for so many slots. */
+static bool has_kind(const struct trial *trial, unsigned subset, int side, int with,
+                     int n_slots)
 {
-    if (trial->n_asks == 0) {
-        return true;
-    }
     const struct rusage_item *ask = &trial->ask_of[with];
     int64_t n_left = trial->left[pool_at(with, side)];
-    int64_t n_times = ask->scope == RESREQ_SCOPE_SLOT ? trial->line.n_slots : 1;
+    int64_t n_times = ask->scope == RESREQ_SCOPE_SLOT ? n_slots : 1;
     for (int i = 0; i < trial->n_jobs; i++) {
         bool gives = (subset & 1U << i) != 0 && trial->jobs[i].n_releases > 0 &&
                      trial->parts[i].supply == pool_at(with, side);
         n_left += gives ? trial->parts[i].milli : 0;
     }
     return n_left >= n_times * ask->milli;
+}
+
+/* True if that side has what the job reserves with an alternative, or its parts. */
+static bool has_licences(const struct trial *trial, unsigned subset, int side, int with)
+{
+    bool has_all = true;
+    if (!trial->has_parts) {
+        return trial->n_asks == 0 ||
+               has_kind(trial, subset, side, with, trial->line.n_slots);
+    }
+    for (int i = 0; i < trial->n_asks; i++) {
+        has_all = has_all && has_kind(trial, subset, side, i, trial->part_slots[i]);
+    }
+    return has_all;
+}
+
+static int count_alternatives(const struct trial *trial)
+{
+    return trial->has_parts ? 1 : trial->n_asks;
+}
+
+/* True if the job, with that alternative, or one of its parts, may use the host and
+ * reserves licences of that kind. */
+static bool wants_kind(const struct trial *trial, int host, int kind, int with)
+{
+    return trial->has_parts ? kind < trial->n_asks && trial->part_matches[kind][host]
+                            : kind == with && trial->n_asks > 0;
 }
 
 /* Free slots of the host with that subset suspended; on the site's side an exclusive
@@ -329,9 +389,25 @@ static int free_without(const struct trial *trial, unsigned subset, int host)
     return is_of_use && !is_taken ? trial->hosts[host].max - n_used : 0;
 }
 
+/* Slots for all of the job, or all of its parts, are free on that side. */
+static bool has_room(const struct trial *trial, unsigned subset, int side)
+{
+    int n_free = 0, of_part[PARTS] = {0};
+    for (int i = 2 * side; i < 2 * side + 2; i++) {
+        bool is_allowed = trial->hosts[i].is_open && trial->matches[i];
+        int n = is_allowed ? free_without(trial, subset, i) : 0;
+        n_free += n;
+        for (int k = 0; k < PARTS; k++) {
+            of_part[k] += trial->part_matches[k][i] ? n : 0;
+        }
+    }
+    return n_free >= trial->line.n_slots && of_part[0] >= trial->part_slots[0] &&
+           of_part[1] >= trial->part_slots[1];
+}
+
 static bool fits_without(const struct trial *trial, unsigned subset, int with)
 {
-    int room[2] = {0, 0}, n_user = trial->line.n_slots;
+    int n_user = trial->line.n_slots;
     for (int i = 0; i < trial->n_jobs; i++) {
         bool is_still = (subset & 1U << i) != 0;
         bool counts = !is_still || trial->limit.counts_yielded;
@@ -339,13 +415,9 @@ static bool fits_without(const struct trial *trial, unsigned subset, int with)
                       ? trial->jobs[i].n_slots
                       : 0;
     }
-    for (int i = 0; i < HOSTS; i++) {
-        bool is_allowed = trial->hosts[i].is_open && trial->matches[i];
-        room[i / 2] += is_allowed ? free_without(trial, subset, i) : 0;
-    }
     return n_user <= trial->limit.slots &&
-           ((room[0] >= trial->line.n_slots && has_licences(trial, subset, 0, with)) ||
-            (room[1] >= trial->line.n_slots && has_licences(trial, subset, 1, with)));
+           ((has_room(trial, subset, 0) && has_licences(trial, subset, 0, with)) ||
+            (has_room(trial, subset, 1) && has_licences(trial, subset, 1, with)));
 }
 
 /* With that alternative, all jobs may be preempted, and all are on one side, since a
@@ -366,8 +438,11 @@ static bool serves(const struct trial *trial, unsigned subset, int with)
         int own = job->n_pieces > 0 ? trial->pieces[i][0].host / 2 : -1;
         for (int k = 2 * own; own >= 0 && k < 2 * own + 2; k++) {
             bool is_allowed = trial->matches[k] && trial->hosts[k].is_open;
-            gives = gives || (is_allowed && trial->n_asks > 0 && job->n_releases > 0 &&
-                              trial->parts[i].supply == pool_at(with, own));
+            for (int kind = 0; kind < KINDS; kind++) {
+                gives = gives || (is_allowed && wants_kind(trial, k, kind, with) &&
+                                  job->n_releases > 0 &&
+                                  trial->parts[i].supply == pool_at(kind, own));
+            }
         }
         if (!gives || !may_be_taken(trial, job) || (side >= 0 && side != own)) {
             return false;
@@ -378,14 +453,8 @@ static bool serves(const struct trial *trial, unsigned subset, int with)
         return false;
     }
     /* The job fits on the side of the preempted jobs. */
-    int room = 0;
-    for (int i = 2 * side; side >= 0 && i < 2 * side + 2; i++) {
-        room += trial->matches[i] && trial->hosts[i].is_open
-                    ? free_without(trial, subset, i)
-                    : 0;
-    }
     return side < 0 ||
-           (room >= trial->line.n_slots && has_licences(trial, subset, side, with));
+           (has_room(trial, subset, side) && has_licences(trial, subset, side, with));
 }
 
 static int count(unsigned subset)
@@ -421,7 +490,7 @@ static int least(const struct trial *trial, int with)
 static void judge_hosts(const struct trial *trial, const struct preempt_claim *claim,
                         unsigned subset)
 {
-    int n_slots = 0;
+    int n_slots = 0, others[PARTS] = {0};
     for (int i = 0; i < claim->n_hosts; i++) {
         int host = 0;
         while (strcmp(host_names[host], claim->hosts[i].host) != 0) {
@@ -431,15 +500,21 @@ static void judge_hosts(const struct trial *trial, const struct preempt_claim *c
         HOLD(trial, trial->matches[host] && trial->hosts[host].is_open);
         HOLD(trial, strcmp(claim->lease, trial->hosts[host].lease) == 0);
         n_slots += claim->hosts[i].n_slots;
+        for (int k = 0; k < PARTS; k++) {
+            others[k] += trial->part_matches[k][host] ? 0 : claim->hosts[i].n_slots;
+        }
     }
     HOLD(trial, n_slots == trial->line.n_slots);
+    for (int k = 0; trial->has_parts && k < PARTS; k++) {
+        HOLD(trial, n_slots - others[k] >= trial->part_slots[k]);
+    }
 }
 
 static void judge(const struct trial *trial, const struct preempt_plan *plan)
 {
     bool may = !trial->line.is_exclusive || trial->rules.has_exclusive;
     int with = 0, best = may ? least(trial, 0) : 0;
-    while (may && best <= 0 && with + 1 < trial->n_asks) {
+    while (may && best <= 0 && with + 1 < count_alternatives(trial)) {
         best = least(trial, ++with); /* the first alternative that any subset serves */
     }
     HOLD(trial, (plan->n_claims == 1) == (best > 0));
@@ -447,7 +522,8 @@ static void judge(const struct trial *trial, const struct preempt_plan *plan)
         return;
     }
     const struct preempt_claim *claim = &plan->claims[0];
-    HOLD(trial, claim->rusage == (trial->n_asks > 0 ? &trial->asks[with] : NULL));
+    HOLD(trial, trial->has_parts ||
+                    claim->rusage == (trial->n_asks > 0 ? &trial->asks[with] : NULL));
     unsigned subset = 0;
     bool is_serial = true;
     for (int i = 0; i < claim->n_victims; i++) {
@@ -457,18 +533,20 @@ static void judge(const struct trial *trial, const struct preempt_plan *plan)
     HOLD(trial, serves(trial, subset, with));
     judge_hosts(trial, claim, subset);
     if (trial->rules.preempt_for == PREEMPT_FOR_OPTIMAL_MINI_JOB &&
-        trial->limit.slots == LIMIT_MAX && trial->n_asks == 0) {
+        trial->limit.slots == LIMIT_MAX && trial->n_asks == 0 && !trial->has_parts) {
         HOLD(trial, claim->n_victims == best);
     }
     if (trial->rules.preempt_for == PREEMPT_FOR_MINI_JOB || is_serial ||
-        trial->line.is_exclusive || trial->line.n_slots == 1 || trial->n_asks > 0) {
+        trial->line.is_exclusive || trial->line.n_slots == 1 || trial->n_asks > 0 ||
+        trial->has_parts) {
         for (int i = 0; i < claim->n_victims && claim->n_victims > 1; i++) {
             HOLD(trial, !serves(trial, subset & ~(1U << claim->victims[i]), with));
         }
     }
 }
 
-static bool run(uint64_t seed)
+/* Counts the job if it preempts, and again if it has parts. */
+static void run(uint64_t seed, int *n_claims, int *n_of_parts)
 {
     struct trial trial;
     struct arena arena;
@@ -496,7 +574,8 @@ static bool run(uint64_t seed)
     place.preempt = &snapshot;
     place_plan(&arena, &place, &placed);
     const struct preempt_plan *plan = placed.preempt;
-    bool has_claim = plan->n_claims == 1;
+    *n_claims += plan->n_claims;
+    *n_of_parts += trial.has_parts ? plan->n_claims : 0;
     if (placed.n_starts == 0) {
         judge(&trial, plan);
     } else {
@@ -504,22 +583,22 @@ static bool run(uint64_t seed)
     }
     clear(&trial);
     arena_release(&arena);
-    return has_claim;
 }
 
 static void test_worlds(void **state)
 {
     const char *text = getenv("SEED");
-    int n_claims = 0;
+    int n_claims = 0, n_of_parts = 0;
     (void)state;
     if (text != NULL) {
-        run(strtoull(text, NULL, 10));
+        run(strtoull(text, NULL, 10), &n_claims, &n_of_parts);
         return;
     }
     for (uint64_t seed = 1; seed <= WORLDS; seed++) {
-        n_claims += run(seed);
+        run(seed, &n_claims, &n_of_parts);
     }
-    assert_true(n_claims > WORLDS / 20); /* otherwise too little was tested */
+    /* Otherwise too little was tested. */
+    assert_true(n_claims > WORLDS / 20 && n_of_parts > WORLDS / 200);
 }
 
 int main(void)
