@@ -60,12 +60,6 @@ int job_rlimit_parse_time(const char *text, int64_t *ms, struct err *err)
     char hours_text[16];
     int64_t hours = 0, minutes_ms = 0;
     const char *colon = strchr(text, ':');
-    if (strchr(text, '/') != NULL) {
-        return err_set(err, ERR_PARSE,
-                       "%.40s: limits normalised by a host are not supported, expected "
-                       "[HOURS:]MINUTES",
-                       text);
-    }
     if (colon != NULL) {
         size_t length = (size_t)(colon - text);
         if (length >= sizeof(hours_text)) {
@@ -86,7 +80,7 @@ int job_rlimit_parse_time(const char *text, int64_t *ms, struct err *err)
     return code;
 }
 
-const char *job_rlimit_cpu_host(const char *text)
+const char *job_rlimit_host(const char *text)
 {
     const char *slash = strchr(text, '/');
     return slash != NULL ? slash + 1 : "";
@@ -104,10 +98,9 @@ static bool cut_host(const char *text, char part[32])
     return true;
 }
 
-/* "90/EPYC7". */
-static int parse_cpu_time(const char *text, int64_t *ms, struct err *err)
+int job_rlimit_parse_host_time(const char *text, int64_t *ms, struct err *err)
 {
-    const char *host = job_rlimit_cpu_host(text);
+    const char *host = job_rlimit_host(text);
     char time[32];
     if (strchr(text, '/') != NULL && (host[0] == '\0' || strchr(host, '/') != NULL ||
                                       strlen(host) >= HOST_NAME_SIZE)) {
@@ -176,7 +169,7 @@ int job_rlimit_parse(enum job_rlimit limit, const char *text, int64_t unit_kib,
     *is_bare = false;
     switch (job_rlimit_kinds[limit].unit) {
     case JOB_RLIMIT_TIME:
-        code = limit == JOB_RLIMIT_CPU ? parse_cpu_time(text, value, err)
+        code = limit == JOB_RLIMIT_CPU ? job_rlimit_parse_host_time(text, value, err)
                                        : job_rlimit_parse_time(text, value, err);
         if (code == 0 && (*value <= 0 || *value > JOB_RLIMIT_TIME_MAX)) {
             return err_set(err, ERR_BOUNDS,
@@ -239,7 +232,7 @@ static bool read_one(const char *text, struct job_rlimits *limits)
         const char *name = job_rlimit_kinds[i].name, *number = equals + 1;
         size_t length = strlen(name);
         if ((size_t)(equals - text) == length && memcmp(text, name, length) == 0) {
-            const char *host = i == JOB_RLIMIT_CPU ? job_rlimit_cpu_host(number) : "";
+            const char *host = i == JOB_RLIMIT_CPU ? job_rlimit_host(number) : "";
             char part[32];
             int64_t value;
             if (host[0] != '\0') {

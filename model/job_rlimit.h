@@ -69,10 +69,14 @@ struct job_rlimits {
 /* No limits. */
 struct job_rlimits job_rlimits_none(void);
 
-/* "90", "1:30", "90m": the syntax of -W, -c, RUNLIMIT. */
+/* "90", "1:30", "90m": [HOURS:]MINUTES. */
 int job_rlimit_parse_time(const char *text, int64_t *ms, struct err *err) MUST_CHECK;
-/* The host or model of a CPU limit such as "60/EPYC7", within `text`; "": none. */
-const char *job_rlimit_cpu_host(const char *text);
+/* The syntax of -W, -c, RUNLIMIT and CPULIMIT: a time, or "60/EPYC7", the time on a
+ * host or model. */
+int job_rlimit_parse_host_time(const char *text, int64_t *ms,
+                               struct err *err) MUST_CHECK;
+/* The host or model of a limit such as "60/EPYC7", within `text`; "": none. */
+const char *job_rlimit_host(const char *text);
 /* Parses a value, of a CPU limit without its host. `unit_kib` is the unit of a size
  * without a unit; `*is_bare` is true for such a size. */
 int job_rlimit_parse(enum job_rlimit limit, const char *text, int64_t unit_kib,

@@ -98,12 +98,14 @@ struct job_terms {
     int64_t terminate_ms;  /* -t: it ends at this instant at the latest; 0: none */
     bool ends_orphan;      /* -ti: it ends once `depend` can never be met */
     const char
-        *requeue_codes;       /* -Q, as REQUEUE_EXIT_VALUES, which it replaces; "": none
-                               */
-    const char *project;      /* -P; "": "default" */
-    int64_t priority;         /* -sp: higher first in its queue */
-    bool has_slots;           /* -n was given; if not, the queue has the number */
-    int max_slots;            /* -n min,max; 0: as many as the spec has */
+        *requeue_codes;  /* -Q, as REQUEUE_EXIT_VALUES, which it replaces; "": none
+                          */
+    const char *project; /* -P; "": "default" */
+    int64_t priority;    /* -sp: higher first in its queue */
+    const char *run_limit_host; /* of -W 60/EPYC7: the host or host model whose time the
+                                   run limit is; "": none was named */
+    bool has_slots;             /* -n was given; if not, the queue has the number */
+    int max_slots;              /* -n min,max; 0: as many as the spec has */
     const char *user_group;   /* -G: the group whose share counts; "": the user's own */
     const char *description;  /* -Jd; "": none */
     const char *job_group;    /* -g: its path; "": none */

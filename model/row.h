@@ -355,10 +355,11 @@ struct row_job_state {
                                   sched/resreq/resreq_rusage.h; "": none */
     uint64_t backfill_of;      /* the job whose reserved slots it uses; 0: none ... */
     int64_t backfill_until_ms; /* ... and the earliest start of that job */
-    int n_requeues;            /* by exit code, since submission or a user's requeue */
-    int n_pre_fails;           /* consecutive failures of pre-execution commands */
-    const char *avoided; /* hosts on which it exited with a code of EXCLUDE since then,
-                            as "n1 n2@north"; "": none */
+    int64_t run_limit_ms; /* of its attempt, scaled for its hosts; 0: of the spec */
+    int n_requeues;       /* by exit code, since submission or a user's requeue */
+    int n_pre_fails;      /* consecutive failures of pre-execution commands */
+    const char *avoided;  /* hosts on which it exited with a code of EXCLUDE since then,
+                             as "n1 n2@north"; "": none */
     struct job_resize resize;
     bool is_dropped; /* this element alone of its array is cleaned */
     bool is_gone;

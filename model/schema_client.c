@@ -33,6 +33,7 @@ static const struct field terms[] = {
     TIME(460, terminate_ms),
     BOOL(461, ends_orphan),
     TEXT(462, requeue_codes, LINE, 0, TEXT_MAX),
+    TEXT(480, run_limit_host, LINE, 0, HOST_NAME_SIZE - 1),
     COLUMN(TEXT, depend_on),
 };
 const struct schema schema_client_job_terms = SCHEMA("JobTerms", terms);

@@ -315,6 +315,7 @@ static const struct field job_state[] = {
     COLUMN(TEXT, reserved),
     COLUMN(UINT64, backfill_of),
     COLUMN(INT64, backfill_until_ms),
+    COLUMN(INT64, run_limit_ms),
     COLUMN(INT, n_requeues),
     COLUMN(INT, n_pre_fails),
     COLUMN(TEXT, avoided),

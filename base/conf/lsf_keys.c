@@ -54,7 +54,6 @@
 #define MAIL "no mail is sent about jobs; use `sublet wait`, `sublet events` or POST_EXEC"
 #define NETWORKS "networks of parallel jobs (PE, switches) are not allocated"
 
-#define NOT_SCALED "run limits are not scaled by CPU factors: they are wall-clock time, as with ABS_RUNLIMIT = Y"
 #define SCALED_BY_NAME "a limit without a host, a model or DEFAULT_HOST_SPEC counts minutes of the host that runs the job"
 #define ALWAYS_OF_JOB "limits are enforced, and count the whole job, with N too"
 #define OF_JOB "the limit counts all processes of a job, as with LSB_JOB_MEMLIMIT = Y"
@@ -65,7 +64,6 @@ const struct lsf_key lsf_keys[] = {
     DIFFERS("MBD_SLEEP_TIME", "it is the unit of JOB_ACCEPT_INTERVAL, SLOT_RESERVE and RESOURCE_RESERVE alone; passes are started by events"),
     DIFFERS("MAX_PREEXEC_RETRY", "the default is 5, and a job that failed as often is held (PSUSP)"),
     DIFFERS("SBD_SLEEP_TIME", "hosts report load every 15 seconds, so that a shorter time has no effect"),
-    IGNORED("ABS_RUNLIMIT", "run limits are wall-clock time on every host, as with Y"),
     IGNORED("ACCT_ARCHIVE_AGE", "HISTORY_PERIOD bounds the history"),
     IGNORED("ACCT_ARCHIVE_SIZE", "HISTORY_PERIOD bounds the history"),
     IGNORED("ACCT_ARCHIVE_TIME", "HISTORY_PERIOD bounds the history"),
@@ -82,7 +80,6 @@ const struct lsf_key lsf_keys[] = {
     IGNORED("CONDENSE_PENDING_REASONS", "each job has its own reason"),
     UNSUPPORTED("CONTAINER_PROFILE", CONTAINERS),
     UNSUPPORTED("CSM_VALID_SMT", "modes of simultaneous multithreading are not set"),
-    DIFFERS("DEFAULT_HOST_SPEC", "it scales CPU limits alone: run limits are wall-clock time, as with ABS_RUNLIMIT = Y"),
     UNSUPPORTED("DEFAULT_JOB_CWD", "a job runs in the directory that it was submitted in, or in that of -cwd"),
     UNSUPPORTED("DEFAULT_JOB_OUTDIR", "output goes where -o says"),
     UNSUPPORTED("DEFAULT_RC_ACCOUNT_PER_PROJECT", CONNECTOR),
@@ -238,7 +235,7 @@ const struct lsf_key lsf_keys[] = {
 #define SECTION "Queue"
     DIFFERS("CPULIMIT", SCALED_BY_NAME),
     DIFFERS("MEMLIMIT", OF_JOB),
-    DIFFERS("RUNLIMIT", NOT_SCALED),
+    DIFFERS("RUNLIMIT", SCALED_BY_NAME),
     DIFFERS("SWAPLIMIT", OF_JOB),
     UNSUPPORTED("APS_PRIORITY", "absolute priorities are not built; jobs are ordered by queue, fairshare and -sp"),
     REFUSED("CHKPNT", CHECKPOINTS),
@@ -246,7 +243,6 @@ const struct lsf_key lsf_keys[] = {
     UNSUPPORTED("CONCURRENT_JOBS", "the number of jobs that run at a time is not bounded; use a Limit section with JOBS"),
     UNSUPPORTED("CONTAINER", CONTAINERS),
     UNSUPPORTED("CSM_REQ", "modes of simultaneous multithreading are not set"),
-    DIFFERS("DEFAULT_HOST_SPEC", "it scales CPU limits alone: run limits are wall-clock time, as with ABS_RUNLIMIT = Y"),
     UNSUPPORTED("DISPATCH_BY_QUEUE", "decisions are published after each pass over all queues"),
     UNSUPPORTED("ELIGIBLE_PEND_TIME_LIMIT", "a job pends as long as it must; its user is not told of a limit"),
     UNSUPPORTED("EXTSCHED", "options of external schedulers (-extsched) are not known"),
@@ -296,7 +292,7 @@ const struct lsf_key lsf_keys[] = {
 #define SECTION "Application"
     DIFFERS("CPULIMIT", SCALED_BY_NAME),
     DIFFERS("MEMLIMIT", OF_JOB),
-    DIFFERS("RUNLIMIT", NOT_SCALED),
+    DIFFERS("RUNLIMIT", SCALED_BY_NAME),
     DIFFERS("SWAPLIMIT", OF_JOB),
     UNSUPPORTED("BIND_JOB", AFFINITY_TEXT),
     REFUSED("CHKPNT_DIR", CHECKPOINTS),

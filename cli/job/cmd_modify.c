@@ -18,7 +18,7 @@
     }
 
 const struct call_option cmd_modify_options[] = {
-    PAIR("-W", "[HOURS:]MINUTES", "run limit; also of a job that runs"),
+    PAIR("-W", "[HOURS:]MINUTES[/HOST]", "run limit; also of a job that runs"),
     PAIR("-M", "SIZE", "limit on memory; also of a job that runs"),
     PAIR("-r", NULL, "may be run again when its host is lost; also of one that runs"),
     PAIR("-J", "NAME", "name; of an array %N, the number that run at a time"),

@@ -39,7 +39,7 @@ const struct call_option cmd_submit_options[] = {
     {"-cwd", "DIR", "working directory; else this one", false},
     {"-x", NULL, "hosts of its own: nothing else runs there", false},
     {"-r", NULL, "may be run again when its host is lost", false},
-    {"-W", "[HOURS:]MINUTES", "run limit", false},
+    {"-W", "[HOURS:]MINUTES[/HOST]", "run limit, of a host or host model", false},
     {"-wa", "SIGNAL", "signal that warns it before its run limit ends it", false},
     {"-wt", "[HOURS:]MINUTES", "how long before the run limit it is warned", false},
     {"-t", "TIME", "ends at [[[YEAR:]MONTH:]DAY:]HOUR:MINUTE at the latest", false},

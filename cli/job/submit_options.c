@@ -50,17 +50,19 @@ static int read_slots(struct call *call, struct job_spec *spec, struct job_terms
     return CALL_OK;
 }
 
-/* "90", "1:30", or a number with a suffix. */
-static int read_run_limit(const struct call *call, struct job_spec *spec)
+/* "90", "1:30", a number with a suffix, or "90/EPYC7". */
+static int read_run_limit(const struct call *call, struct job_spec *spec,
+                          struct job_terms *terms)
 {
     const char *value = call_value(call, "-W");
     struct err err;
     if (value == NULL) {
         return CALL_OK;
     }
-    if (job_rlimit_parse_time(value, &spec->run_limit_ms, &err) != 0) {
+    if (job_rlimit_parse_host_time(value, &spec->run_limit_ms, &err) != 0) {
         return call_misuse(call, "-W: %s", err.text);
     }
+    terms->run_limit_host = job_rlimit_host(value);
     if (spec->run_limit_ms <= 0) {
         return call_misuse(call, "-W: a run limit of 0, expected at least a minute");
     }
@@ -81,7 +83,7 @@ static int read_limits(struct call *call, struct msg_submit *submit)
             return call_misuse(call, "%s: %s", option, err.text);
         }
         if (value != NULL && i == JOB_RLIMIT_CPU) {
-            limits.cpu_host = job_rlimit_cpu_host(value);
+            limits.cpu_host = job_rlimit_host(value);
         }
         submit->bare_limits |= is_bare ? UINT64_C(1) << i : 0;
     }
@@ -519,7 +521,7 @@ int submit_options_read(struct call *call, struct msg_submit *submit)
         status = read_interaction(call, spec);
     }
     if (status == CALL_OK) {
-        status = read_run_limit(call, spec);
+        status = read_run_limit(call, spec, terms);
     }
     if (status == CALL_OK) {
         status = read_around(call, submit);

@@ -144,13 +144,19 @@ const char *lsf_format_seconds(struct arena *arena, const json_t *row, const cha
                : "";
 }
 
+/* The run limit on the hosts of a job in seconds; 0: none. */
+static double run_limit(const json_t *row)
+{
+    json_t *limit = columns_find(row, "limits.run_effective_s");
+    return json_number_value(limit != NULL ? limit : columns_find(row, "limits.run_s"));
+}
+
 /* When the run limit ends a job, or -1. */
 static int64_t limit_end(const json_t *row)
 {
     int64_t start = lsf_format_instant(row, "start_at");
-    json_t *limit = columns_find(row, "limits.run_s");
-    bool has_both = start >= 0 && json_is_number(limit);
-    return has_both ? start + (int64_t)json_number_value(limit) : -1;
+    double limit = run_limit(row);
+    return start >= 0 && limit > 0 ? start + (int64_t)limit : -1;
 }
 
 /* "Nov 23 02:31 L"; L: known, or by the run limit; X: the limit is over. */
@@ -186,7 +192,7 @@ const char *lsf_format_time_left(struct arena *arena, const json_t *row,
 const char *lsf_format_complete(struct arena *arena, const json_t *row,
                                 const char *path)
 {
-    double limit = json_number_value(columns_find(row, "limits.run_s"));
+    double limit = run_limit(row);
     json_t *ran = columns_find(row, path);
     if (strcmp(lsf_format_get(row, "state"), "DONE") == 0) {
         return "100.00% L";

@@ -52,7 +52,7 @@
     TAKE("-cwd", "DIR", "working directory"), \
     FLAG("-x", "hosts of its own: nothing else runs there"), \
     FLAG("-r", "is run again when its host is lost"), \
-    TAKE("-W", "[HOURS:]MINUTES", "run limit; /HOST is not taken"), \
+    TAKE("-W", "[HOURS:]MINUTES[/HOST]", "run limit, of a host or a host model"), \
     TAKE("-c", "[HOURS:]MINUTES", "limit on CPU time"), \
     TAKE("-M", "SIZE", "limit on memory"), \
     TAKE("-v", "SIZE", "limit on virtual memory"), \

@@ -10,12 +10,16 @@
 enum { PRE_TRIES_DEFAULT = 5 }; /* LSF's MAX_PREEXEC_RETRY */
 
 #define MINUTE_MS INT64_C(60000)
+#define NO_HOST "%s: %s is no host model, and no host with a configured model"
 
 void job_rules_init(struct job_rules *rules)
 {
     *rules = (struct job_rules){
         .soft = job_rlimits_none(),
         .hard = job_rlimits_none(),
+        .run_limit.host = "",
+        .default_run_limit.host = "",
+        .is_run_limit_absolute = JOB_RULES_UNSET,
         .host_spec = "",
         .rerunnable = JOB_RULES_UNSET,
         .job_starter = "",
@@ -38,11 +42,6 @@ int64_t job_rules_unit_kib(const struct conf *conf)
 }
 
 /* ---------------------------------------------------------------- together */
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* Both bounds apply. */
 static void add_slots(struct job_rules *to, const struct job_rules *from)
@@ -67,6 +66,17 @@ static double factor_of(const struct job_rules_stack *stack, const char *host_sp
                : 0;
 }
 
+/* A time on a host with the factor `own` is so long on one with `factor`; own 0: the
+ * same. */
+static int64_t scale(int64_t ms, double own, double factor)
+{
+    double scaled = own > 0 ? (double)ms * own / factor : (double)ms;
+    return own <= 0                               ? ms
+           : scaled < 1                           ? 1
+           : scaled < (double)JOB_RLIMIT_TIME_MAX ? (int64_t)scaled
+                                                  : JOB_RLIMIT_TIME_MAX;
+}
+
 /* What the limit is on a host with that factor: only a CPU limit depends on it. */
 static int64_t limit_on(const struct job_rules_stack *stack, const char *host_spec,
                         const struct job_rlimits *limits, enum job_rlimit limit,
@@ -76,13 +86,27 @@ static int64_t limit_on(const struct job_rules_stack *stack, const char *host_sp
     double own = limit == JOB_RLIMIT_CPU && value != JOB_RLIMIT_NONE
                      ? factor_of(stack, host_spec, limits->cpu_host)
                      : 0;
-    if (own <= 0) {
-        return value;
-    }
-    double scaled = (double)value * own / factor;
-    return scaled < 1                             ? 1
-           : scaled < (double)JOB_RLIMIT_TIME_MAX ? (int64_t)scaled
-                                                  : JOB_RLIMIT_TIME_MAX;
+    return scale(value, own, factor);
+}
+
+/* The same of a run limit. */
+static int64_t run_limit_on(const struct job_rules_stack *stack,
+                            const struct job_rules *rules,
+                            const struct run_limit *limit, double factor)
+{
+    bool is_scaled = limit->ms > 0 && rules->is_run_limit_absolute != 1;
+    return scale(limit->ms,
+                 is_scaled ? factor_of(stack, rules->host_spec, limit->host) : 0,
+                 factor);
+}
+
+static bool is_run_limit_above(const struct job_rules_stack *stack,
+                               const struct job_rules *rules,
+                               const struct run_limit *limit,
+                               const struct run_limit *most)
+{
+    return most->ms > 0 &&
+           run_limit_on(stack, rules, limit, 1) > run_limit_on(stack, rules, most, 1);
 }
 
 static void set_limit(struct job_rlimits *to, const struct job_rlimits *from,
@@ -116,16 +140,15 @@ static void bound_limit(const struct job_rules_stack *stack, const char *host_sp
 static void add_limits(const struct job_rules_stack *stack, struct job_rules *to,
                        const struct job_rules *from)
 {
-    if (from->default_run_limit_ms > 0) {
-        to->default_run_limit_ms = from->default_run_limit_ms;
+    if (from->default_run_limit.ms > 0) {
+        to->default_run_limit = from->default_run_limit;
     }
-    if (from->run_limit_ms > 0) {
-        to->run_limit_ms = to->run_limit_ms > 0
-                               ? least(to->run_limit_ms, from->run_limit_ms)
-                               : from->run_limit_ms;
+    if (to->run_limit.ms == 0 ||
+        is_run_limit_above(stack, to, &to->run_limit, &from->run_limit)) {
+        to->run_limit = from->run_limit;
     }
-    if (to->run_limit_ms > 0) {
-        to->default_run_limit_ms = least(to->default_run_limit_ms, to->run_limit_ms);
+    if (is_run_limit_above(stack, to, &to->default_run_limit, &to->run_limit)) {
+        to->default_run_limit = to->run_limit;
     }
     for (int i = 0; i < JOB_RLIMITS; i++) {
         enum job_rlimit limit = (enum job_rlimit)i;
@@ -183,6 +206,9 @@ void job_rules_merge(const struct job_rules_stack *stack, struct job_rules *merg
         if (levels[i] != NULL && levels[i]->host_spec[0] != '\0') {
             merged->host_spec = levels[i]->host_spec;
         }
+        if (levels[i] != NULL && levels[i]->is_run_limit_absolute != JOB_RULES_UNSET) {
+            merged->is_run_limit_absolute = levels[i]->is_run_limit_absolute;
+        }
     }
     for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
         add_rules(stack, merged, levels[i]);
@@ -222,17 +248,29 @@ static int check_slots(const struct job_rules *rules, struct job_spec *spec,
     return 0;
 }
 
-static int check_run_limit(const struct job_rules *rules, struct job_spec *spec,
-                           struct err *err)
+static int check_run_limit(const struct job_rules_stack *stack,
+                           const struct job_rules *rules, struct job_spec *spec,
+                           struct job_terms *terms, struct err *err)
 {
-    if (spec->run_limit_ms == 0) {
-        spec->run_limit_ms = rules->default_run_limit_ms;
+    struct run_limit limit = {spec->run_limit_ms, terms->run_limit_host};
+    if (limit.host == NULL || limit.ms == 0) {
+        limit.host = "";
     }
-    if (rules->run_limit_ms > 0 && spec->run_limit_ms > rules->run_limit_ms) {
+    if (limit.ms == 0) {
+        limit = rules->default_run_limit;
+    }
+    spec->run_limit_ms = limit.ms;
+    terms->run_limit_host = limit.host;
+    if (limit.host[0] != '\0' && factor_of(stack, "", limit.host) <= 0) {
+        return err_set(err, ERR_NOT_FOUND, NO_HOST, "-W", limit.host);
+    }
+    if (is_run_limit_above(stack, rules, &limit, &rules->run_limit)) {
+        const char *host = rules->run_limit.host;
         return err_set(err, ERR_BOUNDS,
                        "RUNLIMIT: Cannot exceed queue's hard limit(s), which is %lld "
-                       "minutes",
-                       (long long)(rules->run_limit_ms / MINUTE_MS));
+                       "minutes%s%s",
+                       (long long)(rules->run_limit.ms / MINUTE_MS),
+                       host[0] != '\0' ? " of " : "", host);
     }
     return 0;
 }
@@ -291,21 +329,19 @@ static int check_limits(const struct job_rules_stack *stack,
     }
     if (code == 0 && requested.cpu_host[0] != '\0' &&
         factor_of(stack, "", requested.cpu_host) <= 0) {
-        code = err_set(err, ERR_NOT_FOUND,
-                       "-c: %s is no host model, and no host with a configured model",
-                       requested.cpu_host);
+        code = err_set(err, ERR_NOT_FOUND, NO_HOST, "-c", requested.cpu_host);
     }
     return code;
 }
 
 int job_rules_check(const struct job_rules_stack *stack, struct job_spec *spec,
-                    int *max_slots, struct err *err)
+                    struct job_terms *terms, struct err *err)
 {
     struct job_rules rules;
     job_rules_merge(stack, &rules);
-    int code = check_slots(&rules, spec, max_slots, err);
+    int code = check_slots(&rules, spec, &terms->max_slots, err);
     if (code == 0) {
-        code = check_run_limit(&rules, spec, err);
+        code = check_run_limit(stack, &rules, spec, terms, err);
     }
     if (code == 0) {
         code = check_command(&rules, spec, err);
@@ -366,10 +402,23 @@ static const char *start_with(struct arena *arena, const char *starter,
                         at + sizeof(mark) - 1);
 }
 
+int64_t job_rules_run_limit(const struct job_rules_stack *stack,
+                            const struct job_spec *spec, const struct job_terms *terms,
+                            double factor)
+{
+    struct job_rules rules;
+    struct run_limit limit = {spec->run_limit_ms, terms->run_limit_host};
+    job_rules_merge(stack, &rules);
+    return run_limit_on(stack, &rules, &limit, factor);
+}
+
 bool job_rules_needs_factor(const struct job_rules_stack *stack,
-                            const struct job_spec *spec)
+                            const struct job_spec *spec, const struct job_terms *terms)
 {
     const struct job_rules *const levels[] = {stack->site, stack->queue, stack->app};
+    if (terms->run_limit_host[0] != '\0') {
+        return true;
+    }
     for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
         if (levels[i] != NULL &&
             (levels[i]->host_spec[0] != '\0' || levels[i]->soft.cpu_host[0] != '\0' ||
@@ -378,7 +427,7 @@ bool job_rules_needs_factor(const struct job_rules_stack *stack,
         }
     }
     for (int i = 0; i < spec->n_limits; i++) {
-        if (job_rlimit_cpu_host(spec->limits[i])[0] != '\0') {
+        if (job_rlimit_host(spec->limits[i])[0] != '\0') {
             return true;
         }
     }

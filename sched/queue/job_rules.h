@@ -27,14 +27,21 @@
 
 enum { JOB_RULES_UNSET = -1 };
 
+/* ms 0: none. `host`: whose time it is, as that of a CPU limit; "": none is named. */
+struct run_limit {
+    int64_t ms;
+    const char *host;
+};
+
 struct job_rules {
     int min_slots, default_slots, max_slots; /* PROCLIMIT; max 0: any number */
-    int64_t run_limit_ms;                    /* RUNLIMIT: the maximum; 0: none */
-    int64_t default_run_limit_ms;            /* of jobs without -W; 0: none */
-    const char *host_spec; /* DEFAULT_HOST_SPEC: of CPU limits without one; "": none */
-    struct job_rlimits soft;  /* defaults */
-    struct job_rlimits hard;  /* maxima */
-    int rerunnable;           /* RERUNNABLE: 0, 1 or UNSET */
+    struct run_limit run_limit;              /* RUNLIMIT: the maximum */
+    struct run_limit default_run_limit;      /* of jobs without -W */
+    int is_run_limit_absolute;               /* ABS_RUNLIMIT: 0, 1 or UNSET */
+    const char *host_spec;   /* DEFAULT_HOST_SPEC: of limits without a host; "": none */
+    struct job_rlimits soft; /* defaults */
+    struct job_rlimits hard; /* maxima */
+    int rerunnable;          /* RERUNNABLE: 0, 1 or UNSET */
     const int *requeue_codes; /* REQUEUE_EXIT_VALUES; NULL: not given */
     int n_requeue_codes;
     const int *exclude_codes; /* the codes in EXCLUDE(...) */
@@ -67,10 +74,11 @@ int job_rules_read_requeue(struct arena *arena, const char *text,
  * its spec (-Q). `cpu_factor` returns the CPU factor of a host or a model; 0: it knows
  * none of that name. NULL: it is not needed.
  *
- * A CPU limit with a host is the CPU time on that host: on another one it is multiplied
- * by the factor of the named host and divided by that of the other. One without a host,
- * DEFAULT_HOST_SPEC included, is the same everywhere. Limits are compared by what they
- * are on a host whose factor is 1. */
+ * A CPU or run limit with a host is the time on that host: on another one it is
+ * multiplied by the factor of the named host and divided by that of the other. One
+ * without a host, DEFAULT_HOST_SPEC included, is the same everywhere, and so are run
+ * limits with ABS_RUNLIMIT. Limits are compared by what they are on a host whose factor
+ * is 1. */
 struct job_rules_stack {
     const struct job_rules *site, *queue, *app, *job;
     double (*cpu_factor)(const void *arg, const char *name);
@@ -81,15 +89,20 @@ struct job_rules_stack {
 void job_rules_merge(const struct job_rules_stack *stack, struct job_rules *merged);
 
 /* Checks a job at submission. If its slots or run limit are not given (0), they get the
- * value of the rules. A range of slots (max_slots not 0) is reduced to what the rules
- * allow. `err` gets LSF's sentence. */
+ * value of the rules, the run limit with its host. A range of slots (max_slots of the
+ * terms not 0) is reduced to what the rules allow. `err` gets LSF's sentence. */
 int job_rules_check(const struct job_rules_stack *stack, struct job_spec *spec,
-                    int *max_slots, struct err *err) MUST_CHECK;
+                    struct job_terms *terms, struct err *err) MUST_CHECK;
 
-/* A host or model is named in a CPU limit of the job or of its rules, so that the limit
+/* The job's run limit on a host with that factor; 0: none. */
+int64_t job_rules_run_limit(const struct job_rules_stack *stack,
+                            const struct job_spec *spec, const struct job_terms *terms,
+                            double factor);
+
+/* A host or model is named in a limit of the job or of its rules, so that the limit
  * depends on the host that executes it. */
 bool job_rules_needs_factor(const struct job_rules_stack *stack,
-                            const struct job_spec *spec);
+                            const struct job_spec *spec, const struct job_terms *terms);
 
 /* Applies the rules to what is executed: the JOB_STARTER around the command, the
  * limits, the commands before and after, and LSB_EXIT_REQUEUE in the environment.

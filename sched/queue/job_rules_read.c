@@ -32,6 +32,15 @@ static const struct conf_cell *cell_of(const struct reader *reader, const char *
 
 /* ---------------------------------------------------------------- values */
 
+static int read_bool(const struct reader *reader, const char *key)
+{
+    const struct conf_cell *cell = cell_of(reader, key);
+    bool is_set;
+    return cell != NULL && conf_parse_bool(cell->value, &is_set, NULL) == 0
+               ? is_set
+               : JOB_RULES_UNSET;
+}
+
 /* "max", "min max", "min default max". */
 static void read_slots(struct reader *reader, const char *key)
 {
@@ -72,6 +81,18 @@ static bool has_maximum(const struct reader *reader, int n_values)
     return n_values == 2 || strcasecmp(reader->at.section->name, "Application") != 0;
 }
 
+/* The default is not above the maximum, if both are of one host. */
+static bool is_in_order(struct reader *reader, const struct conf_cell *cell,
+                        struct conf_words words, const int64_t values[2])
+{
+    if (words.count < 2 || values[0] <= values[1] ||
+        strcmp(job_rlimit_host(words.words[0]), job_rlimit_host(words.words[1])) != 0) {
+        return true;
+    }
+    COMPLAIN(reader, cell, "the default is above the maximum");
+    return false;
+}
+
 /* "max", "default max". */
 static void read_run_limit(struct reader *reader)
 {
@@ -87,7 +108,7 @@ static void read_run_limit(struct reader *reader)
         return;
     }
     for (int i = 0; i < words.count; i++) {
-        if (job_rlimit_parse_time(words.words[i], &values[i], &err) != 0) {
+        if (job_rlimit_parse_host_time(words.words[i], &values[i], &err) != 0) {
             COMPLAIN(reader, cell, "%s", err.text);
             return;
         }
@@ -96,13 +117,15 @@ static void read_run_limit(struct reader *reader)
             return;
         }
     }
-    if (words.count == 2 && values[0] > values[1]) {
-        COMPLAIN(reader, cell, "the default is above the maximum");
+    if (!is_in_order(reader, cell, words, values)) {
         return;
     }
-    reader->rules->default_run_limit_ms = values[0];
+    reader->rules->default_run_limit =
+        (struct run_limit){values[0], job_rlimit_host(words.words[0])};
     if (has_maximum(reader, words.count)) {
-        reader->rules->run_limit_ms = values[words.count - 1];
+        const char *word = words.words[words.count - 1];
+        reader->rules->run_limit =
+            (struct run_limit){values[words.count - 1], job_rlimit_host(word)};
     }
 }
 
@@ -133,11 +156,7 @@ static void read_limit(struct reader *reader, enum job_rlimit limit, int64_t uni
             return;
         }
     }
-    bool is_same_host = limit != JOB_RLIMIT_CPU || words.count < 2 ||
-                        strcmp(job_rlimit_cpu_host(words.words[0]),
-                               job_rlimit_cpu_host(words.words[1])) == 0;
-    if (words.count == 2 && is_same_host && values[0] > values[1]) {
-        COMPLAIN(reader, cell, "the default is above the maximum");
+    if (!is_in_order(reader, cell, words, values)) {
         return;
     }
     struct job_rules *rules = reader->rules;
@@ -146,8 +165,8 @@ static void read_limit(struct reader *reader, enum job_rlimit limit, int64_t uni
         rules->hard.values[limit] = values[words.count - 1];
     }
     if (limit == JOB_RLIMIT_CPU) {
-        rules->soft.cpu_host = job_rlimit_cpu_host(words.words[0]);
-        rules->hard.cpu_host = job_rlimit_cpu_host(words.words[words.count - 1]);
+        rules->soft.cpu_host = job_rlimit_host(words.words[0]);
+        rules->hard.cpu_host = job_rlimit_host(words.words[words.count - 1]);
     }
 }
 
@@ -321,20 +340,17 @@ void job_rules_read(struct conf *conf, const struct conf_place *at,
                     struct job_rules *rules)
 {
     struct reader reader = {conf, *at, rules};
-    bool is_rerunnable;
     int64_t unit_kib = job_rules_unit_kib(conf);
     job_rules_init(rules);
-    const struct conf_cell *cell = cell_of(&reader, "RERUNNABLE");
-    if (cell != NULL && conf_parse_bool(cell->value, &is_rerunnable, NULL) == 0) {
-        rules->rerunnable = is_rerunnable;
-    }
+    rules->rerunnable = read_bool(&reader, "RERUNNABLE");
+    rules->is_run_limit_absolute = read_bool(&reader, "ABS_RUNLIMIT");
     read_slots(&reader, "PROCLIMIT");
     read_slots(&reader, "TASKLIMIT"); /* its name in later versions of LSF */
     read_run_limit(&reader);
     for (int i = 0; i < JOB_RLIMITS; i++) {
         read_limit(&reader, (enum job_rlimit)i, unit_kib);
     }
-    cell = cell_of(&reader, "DEFAULT_HOST_SPEC");
+    const struct conf_cell *cell = cell_of(&reader, "DEFAULT_HOST_SPEC");
     rules->host_spec = cell != NULL ? cell->value : "";
     read_requeue_codes(&reader);
     read_success_codes(&reader);

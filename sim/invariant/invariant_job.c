@@ -292,8 +292,8 @@ static bool judge_start(struct invariants *invariants, const struct site_config 
         return invariant_state_fail(text, "job %s uses slots that no job reserves",
                                     key);
     }
-    least_ms =
-        least_of(config, row->queue[0] ? row->queue : of->queue, of->run_limit_ms);
+    least_ms = least_of(config, row->queue[0] ? row->queue : of->queue,
+                        row->run_limit_ms ? row->run_limit_ms : of->run_limit_ms);
     return (least_ms > 0 && now_ms + least_ms <= row->backfill_until_ms) ||
            invariant_state_fail(text,
                                 "job %s is lent slots until %" PRId64

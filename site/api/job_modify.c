@@ -191,6 +191,7 @@ static void change_terms(const struct msg_job_modify *modify, struct job_terms *
     CHANGE(JOB_FIELD_BEGIN, begin_ms);
     CHANGE(JOB_FIELD_PROJECT, project);
     CHANGE(JOB_FIELD_PRIORITY, priority);
+    CHANGE(JOB_FIELD_RUN_LIMIT, run_limit_host);
     CHANGE(JOB_FIELD_GROUP, user_group);
     CHANGE(JOB_FIELD_DESCRIPTION, description);
     CHANGE(JOB_FIELD_JOB_GROUP, job_group);
@@ -283,7 +284,7 @@ static int change(const struct site_api *api, const struct peer *from,
         /* Its queue may be closed by now, and its hosts gone. */
         row->terms.depend = before.depend;
         return submit_check_rules(api, job->queue, bare_limits, arena, &row->spec,
-                                  &row->terms.max_slots, err);
+                                  &row->terms, err);
     }
     if (code == 0) {
         code = submit_check(api, &owner, bare_limits, arena, row, &queue, err);
@@ -317,10 +318,10 @@ static void tell_host(struct site_api *api, const struct msg_job_modify *modify,
         return;
     }
     int64_t mem_kib = limits.values[JOB_RLIMIT_MEM];
-    lifecycle_change_limits(
-        api->life, job, has(modify, JOB_FIELD_RUN_LIMIT) ? job->spec->run_limit_ms : 0,
-        modify->limits != 0 && mem_kib != JOB_RLIMIT_NONE ? mem_kib : 0, api->now_ms,
-        effects);
+    lifecycle_change_limits(api->life, job, has(modify, JOB_FIELD_RUN_LIMIT),
+                            modify->limits != 0 && mem_kib != JOB_RLIMIT_NONE ? mem_kib
+                                                                              : 0,
+                            api->now_ms, effects);
 }
 
 void job_modify_request(struct site_api *api, const struct peer *from,

@@ -48,7 +48,7 @@ static int check_switch(struct call *call, const struct job *job, struct err *er
     const struct queue_config *queue = &call->api->config->queues[call->queue];
     struct job_spec spec =
         *job->spec; /* a copy: what the rules add counts only at its start */
-    int max_slots = job->terms->max_slots;
+    struct job_terms terms = *job->terms;
     if (job->attempt != 0) {
         return err_set(err, ERR_STATE,
                        "job has started, only waiting jobs are switched");
@@ -65,7 +65,7 @@ static int check_switch(struct call *call, const struct job *job, struct err *er
         code == 0 ? queue_rules_check_user(&queue->rules, job->spec->user, err) : code;
     struct job_rules_stack stack =
         site_config_rules_stack(call->api->config, call->queue, job->spec->app);
-    code = code == 0 ? job_rules_check(&stack, &spec, &max_slots, err) : code;
+    code = code == 0 ? job_rules_check(&stack, &spec, &terms, err) : code;
     return code == 0 ? check_requirements(call, job->spec, err) : code;
 }
 

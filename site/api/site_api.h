@@ -76,8 +76,8 @@ int submit_check_orphan(const struct job_terms *terms, struct err *err) MUST_CHE
  * defaults and limits of limits. */
 struct job_spec;
 int submit_check_rules(const struct site_api *api, int queue, uint64_t bare_limits,
-                       struct arena *arena, struct job_spec *spec, int *max_slots,
-                       struct err *err) MUST_CHECK;
+                       struct arena *arena, struct job_spec *spec,
+                       struct job_terms *terms, struct err *err) MUST_CHECK;
 /* Whose bound is reached: {"user", "ann"}, {"group", "team"} or {"site", "north"}. */
 struct pending_full {
     const char *key, *name;

@@ -259,8 +259,8 @@ static int check_resizable(const struct site_api *api, const struct job_spec *sp
 }
 
 int submit_check_rules(const struct site_api *api, int queue, uint64_t bare_limits,
-                       struct arena *arena, struct job_spec *spec, int *max_slots,
-                       struct err *err)
+                       struct arena *arena, struct job_spec *spec,
+                       struct job_terms *terms, struct err *err)
 {
     int code = check_application(api, spec, err);
     if (code == 0) {
@@ -275,7 +275,7 @@ int submit_check_rules(const struct site_api *api, int queue, uint64_t bare_limi
     job_rules_merge(&stack, &rules);
     spec->is_rerunnable = spec->interaction == INTERACTION_NONE &&
                           (spec->is_rerunnable || rules.rerunnable == 1);
-    return job_rules_check(&stack, spec, max_slots, err);
+    return job_rules_check(&stack, spec, terms, err);
 }
 
 /* -G: the user group whose fairshare account is charged. */
@@ -379,8 +379,7 @@ static int check_spec(const struct site_api *api, const struct peer *from,
             spec->n_res_reqs == 1 ? resreq_count_slots(arena, spec->res_reqs[0]) : 0;
     }
     if (queue_rules_check_user(&queue->rules, from->name, err) != 0 ||
-        submit_check_rules(api, *place, bare_limits, arena, spec, &terms->max_slots,
-                           err) != 0 ||
+        submit_check_rules(api, *place, bare_limits, arena, spec, terms, err) != 0 ||
         check_resizable(api, spec, terms, err) != 0 ||
         check_job_group(api, arena, from->name, terms, err) != 0) {
         return err->code;

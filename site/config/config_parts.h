@@ -61,11 +61,11 @@ enum export_answer resreq_config_match(void *arg, const struct conf_section *sec
 
 void rusage_config_read(struct conf *conf, struct site_config *config);
 
-/* The hosts and models that CPULIMIT and DEFAULT_HOST_SPEC name exist. */
-void cpu_limit_config_check(struct conf *conf, const struct site_config *config);
+/* The hosts and models that CPULIMIT, RUNLIMIT and DEFAULT_HOST_SPEC name exist. */
+void limit_host_config_check(struct conf *conf, const struct site_config *config);
 /* The CPU factor of that model, or of the model that the configuration gives that host;
  * 0: there is none. `arg` is a site_config. */
-double cpu_limit_config_factor(const void *arg, const char *name);
+double limit_host_config_factor(const void *arg, const char *name);
 
 /* LEASE_UIDS. */
 void lease_user_read_uids(struct conf *conf, const struct conf_place *site,

@@ -400,7 +400,7 @@ static bool read_all(struct conf *conf, bool is_simulated, struct site_setup *se
     threshold_config_read(conf, &setup->config);
     rusage_config_read(conf, &setup->config);
     export_config_read(conf, is_simulated, &setup->config);
-    cpu_limit_config_check(conf, &setup->config);
+    limit_host_config_check(conf, &setup->config);
     scheduler_config_judge(conf, &site, &setup->config);
     return true;
 }
@@ -428,9 +428,19 @@ struct job_rules_stack site_config_rules_stack(const struct site_config *config,
         .site = &config->rules,
         .queue = queue >= 0 ? &config->queues[queue].rules.job : NULL,
         .app = application != NULL ? &application->rules : NULL,
-        .cpu_factor = cpu_limit_config_factor,
+        .cpu_factor = limit_host_config_factor,
         .cpu_factor_arg = config,
     };
+}
+
+double site_config_least_cpu_factor(const struct site_config *config)
+{
+    double least = 1;
+    for (int i = 0; i < config->resource_config.n_models; i++) {
+        double factor = config->resource_config.models[i].cpuf;
+        least = factor > 0 && factor < least ? factor : least;
+    }
+    return least;
 }
 
 void site_config_rules(const struct site_config *config, int queue, const char *app,

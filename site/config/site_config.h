@@ -242,6 +242,8 @@ struct job_rules_stack site_config_rules_stack(const struct site_config *config,
 /* The same, merged. */
 void site_config_rules(const struct site_config *config, int queue, const char *app,
                        struct job_rules *rules);
+/* No host of the site has a smaller CPU factor. */
+double site_config_least_cpu_factor(const struct site_config *config);
 /* A job with that spec is followed by post-execution commands. */
 bool site_config_has_post(const struct site_config *config, int queue,
                           const struct job_spec *spec);

@@ -252,6 +252,7 @@ void job_store(const struct job *job, struct effects *effects)
                 .resize = job->resize,
                 .backfill_of = job->backfill.lender,
                 .backfill_until_ms = job->backfill.until_ms,
+                .run_limit_ms = job->run_limit_ms,
                 .is_released = job->is_released && job->terms->depend_on[0] != '\0',
             },
     };
@@ -263,9 +264,14 @@ void job_store(const struct job *job, struct effects *effects)
 /* A run that begins only when its gap is over ends at once, and by a limit. */
 enum { GAP_MIN_MS = 1000 };
 
+int64_t job_own_run_limit_ms(const struct job *job)
+{
+    return job->run_limit_ms != 0 ? job->run_limit_ms : job->spec->run_limit_ms;
+}
+
 int64_t job_run_limit_ms(const struct job *job, int64_t now_ms)
 {
-    int64_t limit_ms = job->spec->run_limit_ms;
+    int64_t limit_ms = job_own_run_limit_ms(job);
     int64_t from_ms = job->start_ms != 0 ? job->start_ms : now_ms;
     int64_t gap_ms = job->backfill.until_ms - from_ms;
     if (job->backfill.lender == 0 || limit_ms <= gap_ms) {
@@ -282,7 +288,7 @@ bool job_is_in_gap(const struct job *job)
 
 bool job_is_run_limit_cut(const struct job *job, int64_t now_ms)
 {
-    return job_run_limit_ms(job, now_ms) != job->spec->run_limit_ms;
+    return job_run_limit_ms(job, now_ms) != job_own_run_limit_ms(job);
 }
 
 const char *job_output_directory(const struct job_spec *spec)

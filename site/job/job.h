@@ -72,6 +72,7 @@ struct job {
     struct job_suspension suspension;
     struct run_use use;             /* as in row_job_state */
     struct place_backfill backfill; /* of its attempt */
+    int64_t run_limit_ms;           /* of its attempt, see model/row.h */
     struct rusage_entry
         *rusage; /* its rusage reservations, while its attempt is open; not stored */
 
@@ -306,8 +307,10 @@ bool job_exit_code(const struct job *job, int *code);
  * say. */
 enum run_post job_post(const struct job *job);
 
-/* How long the run of a job may take: its run limit (-W); or, if the job was backfilled
- * into slots that another job needs earlier, the time until then as it was known at
+/* The run limit of a job (-W), on its hosts once it has any; 0: none. */
+int64_t job_own_run_limit_ms(const struct job *job);
+/* How long the run of a job may take: its run limit; or, if the job was backfilled into
+ * slots that another job needs earlier, the time until then as it was known at
  * dispatch, whatever is configured by now. 0: no limit. */
 int64_t job_run_limit_ms(const struct job *job, int64_t now_ms);
 /* The end of the backfill gap ends the run, not the job's own run limit. */

@@ -55,6 +55,7 @@ void job_load_state(struct job_table *jobs, const struct row_job_state *row)
     job_set_reserved(job, row->reserved);
     job_set_avoided(job, row->avoided);
     job->backfill = (struct place_backfill){row->backfill_of, row->backfill_until_ms};
+    job->run_limit_ms = row->run_limit_ms;
     job->start_ms = row->start_ms;
     job->end_ms = row->end_ms;
     job->control = row->control;

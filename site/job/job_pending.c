@@ -30,8 +30,8 @@ static const char *class_name(struct job_table *jobs, const struct job *job)
         name = arena_printf(&jobs->scratch, "%s|-g%s", name, job->group->path);
     }
     if (jobs->queues[job->queue].reservation.is_backfill) {
-        name = arena_printf(&jobs->scratch, "%s|-W%lld", name,
-                            (long long)spec->run_limit_ms);
+        name = arena_printf(&jobs->scratch, "%s|-W%lld/%s", name,
+                            (long long)spec->run_limit_ms, job->terms->run_limit_host);
     }
     for (int i = 0; i < spec->n_hosts_asked; i++) {
         name = arena_printf(&jobs->scratch, "%s|%s", name, spec->hosts_asked[i]);

@@ -375,6 +375,7 @@ void job_table_begin(struct job_table *jobs, struct job *job, uint64_t attempt,
     job_set_resize(job, &(struct job_resize){.max_slots = job_initial_max_slots(job)});
     job->grow_after_ms = 0;
     job->backfill = start->backfill;
+    job->run_limit_ms = 0;
     job_set_reserved(job, reserved);
     job_set_overload(job, "");
     job->control = (struct run_control){0};
@@ -401,6 +402,7 @@ void job_table_requeue(struct job_table *jobs, struct job *job,
     job_set_hosts(job, NULL, 0);
     job_set_resize(job, &(struct job_resize){0});
     job->backfill = (struct place_backfill){0};
+    job->run_limit_ms = 0;
     job_set_reserved(job, "");
     job_set_overload(job, "");
     job->start_ms = 0;

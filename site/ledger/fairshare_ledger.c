@@ -143,7 +143,7 @@ static struct fairshare_job share_job_of(const struct job *job)
         .start_ms = job->start_ms,
         .suspended_ms = job->suspension.total_ms,
         .suspended_since_ms = job->suspension.since_ms,
-        .run_limit_ms = job->spec->run_limit_ms,
+        .run_limit_ms = job_own_run_limit_ms(job),
         .busy_milli = job->fairshare.busy_milli,
     };
 }

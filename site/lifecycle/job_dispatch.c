@@ -41,11 +41,8 @@ static const struct job_spec *spec_to_run(const struct lifecycle *life,
 {
     struct job_spec *spec = arena_copy(&effects->arena, job->spec, sizeof(*spec));
     struct job_rules_stack stack = lifecycle_rules_stack(life, job, &effects->arena);
-    double factor =
-        job_rules_needs_factor(&stack, job->spec)
-            ? host_resources_cpu_factor(life->parts.host_resources, job->hosts[0].host)
-            : 1;
-    job_rules_apply(&effects->arena, &stack, factor, spec);
+    job_rules_apply(&effects->arena, &stack, lifecycle_cpu_factor(life, job, &stack),
+                    spec);
     spec->run_limit_ms = job_run_limit_ms(job, now_ms);
     return spec;
 }
@@ -83,6 +80,7 @@ static void start_own(struct lifecycle *life, struct job *job,
 {
     job_table_begin(life->parts.jobs, job, take_attempt(life, effects), "", 0, start,
                     reserved);
+    lifecycle_set_run_limit(life, job, &effects->arena);
     const struct job_spec *spec = spec_to_run(life, job, now_ms, effects);
     bool is_bound = start->binding != NULL;
     job->is_taken = !is_bound && submission_is_same_spec(job->submission, spec);
@@ -174,6 +172,7 @@ static void start_borrowed(struct lifecycle *life, struct job *job,
 {
     job_table_begin(life->parts.jobs, job, take_attempt(life, effects), start->lease,
                     epoch_of(life, start->lease), start, reserved);
+    lifecycle_set_run_limit(life, job, &effects->arena);
     job_store(job, effects);
     struct consumer_attempt attempt = attempt_of(life, job, now_ms, effects);
     consumer_start(life->parts.consumer, &attempt, now_ms, effects);

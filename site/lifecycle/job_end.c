@@ -243,7 +243,7 @@ static bool is_interrupted(const struct job *job, const struct run_exit *exit,
     int64_t end_ms = exit->end_ms != 0 ? exit->end_ms : now_ms;
     bool was_suspended = job->suspension.causes != 0 || job->suspension.resumed_ms != 0;
     return exit->cause == RUN_CAUSE_RUN_LIMIT && job->backfill.lender != 0 &&
-           (job_ran_ms(job, end_ms) < job->spec->run_limit_ms ||
+           (job_ran_ms(job, end_ms) < job_own_run_limit_ms(job) ||
             (!was_suspended && end_ms >= job->backfill.until_ms - CLOCKS_MS));
 }
 

@@ -51,6 +51,24 @@ struct job_rules_stack lifecycle_rules_stack(const struct lifecycle *life,
     return stack;
 }
 
+double lifecycle_cpu_factor(const struct lifecycle *life, const struct job *job,
+                            const struct job_rules_stack *stack)
+{
+    return job_rules_needs_factor(stack, job->spec, job->terms)
+               ? host_resources_cpu_factor(life->parts.host_resources,
+                                           job->hosts[0].host)
+               : 1;
+}
+
+void lifecycle_set_run_limit(const struct lifecycle *life, struct job *job,
+                             struct arena *arena)
+{
+    struct job_rules_stack stack = lifecycle_rules_stack(life, job, arena);
+    double factor = lifecycle_cpu_factor(life, job, &stack);
+    int64_t limit_ms = job_rules_run_limit(&stack, job->spec, job->terms, factor);
+    job->run_limit_ms = limit_ms != job->spec->run_limit_ms ? limit_ms : 0;
+}
+
 struct run_id lifecycle_run_id(const struct lifecycle *life, const struct job *job)
 {
     return (struct run_id){.site = life->parts.site,
@@ -110,14 +128,15 @@ void lifecycle_control(struct lifecycle *life, struct job *job,
 }
 
 void lifecycle_change_limits(struct lifecycle *life, struct job *job,
-                             int64_t run_limit_ms, int64_t mem_limit_kib,
-                             int64_t now_ms, struct effects *effects)
+                             bool has_run_limit, int64_t mem_limit_kib, int64_t now_ms,
+                             struct effects *effects)
 {
     enum control_action action = job->control.action;
     bool repeats = job->control.number != 0 &&
                    (action == CONTROL_SUSPEND || action == CONTROL_RESUME);
-    if (run_limit_ms != 0) {
-        job->control.run_limit_ms = run_limit_ms;
+    if (has_run_limit) {
+        lifecycle_set_run_limit(life, job, &effects->arena);
+        job->control.run_limit_ms = job_own_run_limit_ms(job);
     }
     if (mem_limit_kib != 0) {
         job->control.mem_limit_kib = mem_limit_kib;

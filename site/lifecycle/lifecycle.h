@@ -64,11 +64,12 @@ bool lifecycle_is_suspended(const struct lifecycle *life, const struct job *job)
 /* The run is suspended, and nothing but slots is missing to resume it. */
 bool lifecycle_is_resumable(const struct lifecycle *life, const struct job *job);
 
-/* The run of the job has other limits from now on; 0: that one stays. The order repeats
- * a suspension or a resumption, which it may overtake. */
+/* The run of the job has another run limit from now on, that of its spec, or another
+ * memory limit; 0: that one stays. The order repeats a suspension or a resumption,
+ * which it may overtake. */
 void lifecycle_change_limits(struct lifecycle *life, struct job *job,
-                             int64_t run_limit_ms, int64_t mem_limit_kib,
-                             int64_t now_ms, struct effects *effects);
+                             bool has_run_limit, int64_t mem_limit_kib, int64_t now_ms,
+                             struct effects *effects);
 
 /* Stores a control action, then sends it to the host or the provider. To
  * suspend, resume or kill a job, call the functions below instead. */

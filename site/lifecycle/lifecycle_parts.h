@@ -20,6 +20,13 @@ struct lifecycle {
 struct job_rules_stack lifecycle_rules_stack(const struct lifecycle *life,
                                              const struct job *job,
                                              struct arena *arena);
+/* The CPU factor of the first host of the job if one of its limits depends on it; else
+ * 1. */
+double lifecycle_cpu_factor(const struct lifecycle *life, const struct job *job,
+                            const struct job_rules_stack *stack);
+/* The run limit of an attempt on its hosts. */
+void lifecycle_set_run_limit(const struct lifecycle *life, struct job *job,
+                             struct arena *arena);
 /* The run of a job has ended: the job ends or is requeued (job_end.c says when). */
 void job_end_run(struct lifecycle *life, struct job *job, const struct run_exit *exit,
                  int64_t now_ms, struct effects *effects);

@@ -72,14 +72,25 @@ static void make_room(struct class_snapshot *snapshot, int n_classes)
     snapshot->capacity = capacity;
 }
 
+/* How long a job may run in a gap, wherever it starts; 0: it does not use gaps, or has
+ * no run limit. */
+static int64_t backfill_ms_of(const struct job *job, const struct site_config *config)
+{
+    struct job_rules_stack stack =
+        site_config_rules_stack(config, job->queue, job->spec->app);
+    return config->queues[job->queue].reservation.is_backfill
+               ? job_rules_run_limit(&stack, job->spec, job->terms,
+                                     site_config_least_cpu_factor(config))
+               : 0;
+}
+
 /* Reads what does not change while that job is the first: a job leaves its class before
  * it changes (job_parts.h). */
 static void read_first(struct cached_class *cached, struct place_class *class,
                        const struct job_class_view *view,
-                       const struct queue_config *queues)
+                       const struct site_config *config)
 {
     const struct job *first = job_of_entry(view->entries[0]);
-    const struct reservation_config *reserve = &queues[first->queue].reservation;
     const struct job_spec *spec = first->spec;
     cached->generation = view->generation;
     cached->first = first;
@@ -99,8 +110,8 @@ static void read_first(struct cached_class *cached, struct place_class *class,
         .max_starts = INT_MAX,
         .app = spec->app,
         .waiting_since_ms = first->submit_ms,
-        .backfill_ms = reserve->is_backfill ? spec->run_limit_ms : 0,
-        .backfill_slice_ms = reserve->backfill_slice_ms,
+        .backfill_ms = backfill_ms_of(first, config),
+        .backfill_slice_ms = config->queues[first->queue].reservation.backfill_slice_ms,
     };
 }
 
@@ -164,7 +175,7 @@ const struct place_class *class_snapshot_update(struct class_snapshot *snapshot,
         struct cached_class *cached = &snapshot->cached[i];
         struct place_class *class = &snapshot->classes[i];
         if (cached->generation != views[i].generation) {
-            read_first(cached, class, &views[i], config->queues);
+            read_first(cached, class, &views[i], config);
         }
         class->entries = (const struct job_class_entry *const *)views[i].entries;
         class->n_entries = views[i].n_entries;

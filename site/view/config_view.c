@@ -205,18 +205,17 @@ static struct value *add_object(struct arena *arena, struct value *row, const ch
 }
 
 static struct value *limits_value(struct arena *arena, const struct job_rlimits *limits,
-                                  int64_t run_limit_ms)
+                                  const struct run_limit *run)
 {
     struct value *object = value_object(arena);
-    if (run_limit_ms > 0) {
-        value_add_duration(arena, object, "run_s", run_limit_ms);
+    if (run->ms > 0) {
+        value_add_duration(arena, object, "run_s", run->ms);
+        value_add_nonempty(arena, object, "run_host", run->host);
     }
     for (int i = 0; i < JOB_RLIMITS; i++) {
         add_limit(arena, object, (enum job_rlimit)i, limits->values[i]);
     }
-    if (limits->cpu_host[0] != '\0') {
-        value_add_text(arena, object, "cpu_host", limits->cpu_host);
-    }
+    value_add_nonempty(arena, object, "cpu_host", limits->cpu_host);
     return object;
 }
 
@@ -305,6 +304,7 @@ void config_view_add_job_rules(struct arena *arena, struct value *row,
 {
     struct job_spec spec = *job->spec;
     struct job_rlimits limits;
+    struct run_limit run = {spec.run_limit_ms, job->terms->run_limit_host};
     struct job_rules_stack stack =
         site_config_rules_stack(config, job->queue, spec.app);
     job_rules_apply(arena, &stack, 0, &spec);
@@ -312,7 +312,11 @@ void config_view_add_job_rules(struct arena *arena, struct value *row,
     if (job_rlimits_read(spec.limits, spec.n_limits, &limits, NULL) != 0) {
         limits = job_rlimits_none();
     }
-    add_object(arena, row, "limits", limits_value(arena, &limits, spec.run_limit_ms));
+    struct value *object = limits_value(arena, &limits, &run);
+    if (job->run_limit_ms != 0) {
+        value_add_duration(arena, object, "run_effective_s", job->run_limit_ms);
+    }
+    add_object(arena, row, "limits", object);
     if (is_asked) {
         add_commands(arena, row, "pre_exec", spec.pre_execs, spec.n_pre_execs);
         add_commands(arena, row, "post_exec", spec.post_execs, spec.n_post_execs);
@@ -327,9 +331,8 @@ void config_view_add_queue_rules(struct arena *arena, struct value *row,
     add_nonempty(arena, row, "dispatch_window",
                  text_or_none(rules->dispatch_windows.text));
     add_object(arena, row, "default_limits",
-               limits_value(arena, &job->soft, job->default_run_limit_ms));
-    add_object(arena, row, "limits",
-               limits_value(arena, &job->hard, job->run_limit_ms));
+               limits_value(arena, &job->soft, &job->default_run_limit));
+    add_object(arena, row, "limits", limits_value(arena, &job->hard, &job->run_limit));
     add_nonempty(arena, row, "pre_exec", job->pre_exec);
     add_nonempty(arena, row, "post_exec", job->post_exec);
     add_nonempty(arena, row, "job_starter", job->job_starter);

@@ -329,6 +329,7 @@ def test_max_requeue():
 def test_bad_configuration():
     rows = (("CPULIMIT = 2:00 1:00", "the default is above the maximum"),
             ("CPULIMIT = 1:00/hostA", "\"hostA\" is no host model, and no host with a model"),
+            ("RUNLIMIT = 1:00/hostA", "\"hostA\" is no host model, and no host with a model"),
             ("MEMLIMIT = lots", "is not a size"),
             ("MEMLIMIT = 1 2 3", r"expected \[DEFAULT\] MAX"), ("NICE = 21", "expected -20 to 20"),
             ("MAX_JOB_REQUEUE = 0", "expected 1 to"))

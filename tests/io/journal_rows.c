@@ -112,6 +112,9 @@ static void add_terms(struct journal_rows_text *to, const struct job_terms *term
         add(to, "  ends by %" PRId64 " orphan %d codes \"%s\"\n", terms->terminate_ms,
             terms->ends_orphan, terms->requeue_codes);
     }
+    if (terms->run_limit_host != NULL && terms->run_limit_host[0] != 0) {
+        add(to, "  run limit of %s\n", terms->run_limit_host);
+    }
     add(to, "  resizable %d \"%s\"\n", (int)terms->resizable,
         terms->resize_notify != NULL ? terms->resize_notify : "");
 }
@@ -145,8 +148,8 @@ static void add_job_state(struct journal_rows_text *to,
     add_hosts(to, state->hosts, state->n_hosts);
     add(to, " reserved \"%s\"", state->reserved != NULL ? state->reserved : "");
     add(to, " avoids \"%s\"", state->avoided != NULL ? state->avoided : "");
-    add(to, " backfill of %" PRIu64 " until %" PRId64, state->backfill_of,
-        state->backfill_until_ms);
+    add(to, " backfill of %" PRIu64 " until %" PRId64 " limit %" PRId64,
+        state->backfill_of, state->backfill_until_ms, state->run_limit_ms);
     add(to, " resize %" PRIu64 " %d to %d", state->resize.number,
         (int)state->resize.event, state->resize.max_slots);
     add_hosts(to, state->resize.hosts, state->resize.n_hosts);

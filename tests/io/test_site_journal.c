@@ -67,6 +67,7 @@ static void test_every_kind_comes_back_in_the_order_of_kinds(void **state)
                                            .terminate_ms = 1700000000002,
                                            .ends_orphan = true,
                                            .requeue_codes = "9 EXCLUDE(7)",
+                                           .run_limit_host = "EPYC7",
                                            .resizable = RESIZABLE_AUTO,
                                            .resize_notify = "tell 'it'"};
     struct row running = journal_rows_state(2, JOB_RUN);
@@ -90,6 +91,7 @@ static void test_every_kind_comes_back_in_the_order_of_kinds(void **state)
     running.job_state.avoided = "n1 n2@north";
     running.job_state.backfill_of = job_id_key(8, 2);
     running.job_state.backfill_until_ms = 77;
+    running.job_state.run_limit_ms = 78;
     running.job_state.resize = (struct job_resize){.number = 3,
                                                    .event = RESIZE_SHRINK,
                                                    .hosts = &slots[1],
@@ -389,6 +391,7 @@ static void test_a_journal_of_before_short_states(void **state)
                  "ALTER TABLE job DROP COLUMN terminate_ms;"
                  "ALTER TABLE job DROP COLUMN ends_orphan;"
                  "ALTER TABLE job DROP COLUMN requeue_codes;"
+                 "ALTER TABLE job DROP COLUMN run_limit_host;"
                  "ALTER TABLE job DROP COLUMN replaces_out;"
                  "ALTER TABLE job DROP COLUMN replaces_err;"
                  "ALTER TABLE job DROP COLUMN report_ms;"
@@ -461,6 +464,7 @@ static void test_a_journal_of_before_arrays(void **state)
         "ALTER TABLE job DROP COLUMN terminate_ms;"
         "ALTER TABLE job DROP COLUMN ends_orphan;"
         "ALTER TABLE job DROP COLUMN requeue_codes;"
+        "ALTER TABLE job DROP COLUMN run_limit_host;"
         "ALTER TABLE job DROP COLUMN replaces_out;"
         "ALTER TABLE job DROP COLUMN replaces_err;"
         "ALTER TABLE job DROP COLUMN report_ms;"

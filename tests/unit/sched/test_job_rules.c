@@ -66,10 +66,10 @@ static bool limits_of(struct world *world, const char *limit, double factor,
                       const char *why, const char *says, struct job_rlimits *limits)
 {
     struct err err = {.text = ""};
-    int max_slots = 0;
+    struct job_terms terms = {0};
     struct job_spec spec = {
         .command = "run", .limits = &limit, .n_limits = limit != NULL};
-    int code = job_rules_check(&world->stack, &spec, &max_slots, &err);
+    int code = job_rules_check(&world->stack, &spec, &terms, &err);
     if (says != NULL) {
         if (code == 0 || strstr(err.text, says) == NULL) {
             fail_msg("%s: \"%s\"", why, err.text);
@@ -195,35 +195,93 @@ static void test_a_limit_keeps_its_host_until_it_is_scaled(void **state)
     (void)state;
     read_keys(&world, "", "", "");
     struct job_spec spec = {.command = "run", .limits = given, .n_limits = 1};
-    assert_true(job_rules_needs_factor(&world.stack, &spec));
+    struct job_terms terms = {.run_limit_host = ""};
+    assert_true(job_rules_needs_factor(&world.stack, &spec, &terms));
     job_rules_apply(&world.arena, &world.stack, 0, &spec);
     assert_string_equal(spec.limits[0], given[0]);
     spec.n_limits = 0;
-    assert_false(job_rules_needs_factor(&world.stack, &spec));
+    assert_false(job_rules_needs_factor(&world.stack, &spec, &terms));
     arena_release(&world.arena);
+}
+
+/* In minutes, the run limit of a job on a host with that factor, or why it is refused.
+ * LSF: the factor of the named host, else of DEFAULT_HOST_SPEC of the queue, else of
+ * the site; with ABS_RUNLIMIT the limit is the same on all hosts. */
+static void test_run_limit_of_a_host(void **state)
+{
+    static const char fast[] = "DEFAULT_HOST_SPEC = fast",
+                      absolute[] = "ABS_RUNLIMIT = Y", relative[] = "ABS_RUNLIMIT = N";
+    static const struct {
+        const char *why, *site, *queue, *app, *host;
+        int minutes;
+        double factor;
+        int expected; /* -1: refused */
+    } rows[] = {
+        {"without a host", "", "", "", "", 60, 4, 60},
+        {"of a model, on a slower host", "", "", "", "fast", 60, 1, 240},
+        {"of a model, on a faster host", "", "", "", "slow", 60, 4, 15},
+        {"of the site's host", fast, "", "", "", 10, 1, 40},
+        {"of the job's own host first", fast, "", "", "slow", 10, 1, 10},
+        {"of the queue's host first", "DEFAULT_HOST_SPEC = slow", fast, "", "", 10, 2,
+         20},
+        {"the same everywhere", absolute, "", "", "slow", 60, 4, 60},
+        {"by the application", absolute, "", relative, "slow", 60, 4, 15},
+        {"and not by it", relative, "", absolute, "slow", 60, 4, 60},
+        {"the queue's, with its host", "", "RUNLIMIT = 60/fast", "", "", 0, 1, 240},
+        {"the default, with its host", "", "RUNLIMIT = 10/fast 60", "", "", 0, 1, 40},
+        {"the default up to the maximum", "", "RUNLIMIT = 30/fast 60/slow", "", "", 0,
+         1, 60},
+        {"the application's default", "", "RUNLIMIT = 60/fast", "RUNLIMIT = 20/slow",
+         "", 0, 4, 5},
+        {"up to the maximum of a faster host", "", "RUNLIMIT = 30/fast", "", "slow",
+         120, 1, 120},
+        {"above it", "", "RUNLIMIT = 30/fast", "", "slow", 121, 1, -1},
+        {"above it in minutes", absolute, "RUNLIMIT = 30/fast", "", "slow", 31, 1, -1},
+        {"the site's host is the maximum's", fast, "RUNLIMIT = 30", "", "slow", 121, 1,
+         -1},
+        {"an unknown host", "", "", "", "nowhere", 10, 1, -1},
+        {"shorter than its unit", "", "", "", "slow", 1, 1e9, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct world world;
+        struct err err;
+        struct job_terms terms = {.run_limit_host = rows[i].host};
+        struct job_spec spec = {
+            .command = "run", .n_slots = 1, .run_limit_ms = rows[i].minutes * 60000};
+        read_keys(&world, rows[i].site, rows[i].queue, rows[i].app);
+        int code = job_rules_check(&world.stack, &spec, &terms, &err);
+        int64_t ms =
+            code == 0 ? job_rules_run_limit(&world.stack, &spec, &terms, rows[i].factor)
+                      : -60000;
+        if (ms / 60000 != rows[i].expected || ms == 0) {
+            fail_msg("%s: %lld ms", rows[i].why, (long long)ms);
+        }
+        arena_release(&world.arena);
+    }
 }
 
 static void test_run_limit_and_slots(void **state)
 {
     struct world world;
     struct err err;
-    int max_slots = 0;
+    struct job_terms terms = {0};
     (void)state;
     read_keys(&world, "", "RUNLIMIT = 10 60\nPROCLIMIT = 2 4 8",
               "RUNLIMIT = 30\nPROCLIMIT = 3 16");
     struct job_spec spec = {.command = "run"};
-    assert_int_equal(job_rules_check(&world.stack, &spec, &max_slots, &err), 0);
+    assert_int_equal(job_rules_check(&world.stack, &spec, &terms, &err), 0);
     assert_int_equal(spec.run_limit_ms, 30 * 60000);
     assert_int_equal(spec.n_slots, 3);
     spec = (struct job_spec){.command = "run", .n_slots = 9};
-    assert_int_not_equal(job_rules_check(&world.stack, &spec, &max_slots, &err), 0);
+    assert_int_not_equal(job_rules_check(&world.stack, &spec, &terms, &err), 0);
     spec = (struct job_spec){.command = "run", .n_slots = 2};
-    assert_int_not_equal(job_rules_check(&world.stack, &spec, &max_slots, &err), 0);
+    assert_int_not_equal(job_rules_check(&world.stack, &spec, &terms, &err), 0);
     spec =
         (struct job_spec){.command = "run", .n_slots = 4, .run_limit_ms = 31 * 60000};
-    assert_int_equal(job_rules_check(&world.stack, &spec, &max_slots, &err), 0);
+    assert_int_equal(job_rules_check(&world.stack, &spec, &terms, &err), 0);
     spec.run_limit_ms = 61 * 60000;
-    assert_int_not_equal(job_rules_check(&world.stack, &spec, &max_slots, &err), 0);
+    assert_int_not_equal(job_rules_check(&world.stack, &spec, &terms, &err), 0);
     arena_release(&world.arena);
 }
 
@@ -390,7 +448,7 @@ static void test_warning(void **state)
     static const char *const own[] = {"warn=USR1"}, *const time[] = {"warning=600000"};
     struct world world;
     struct err err;
-    int max_slots = 0;
+    struct job_terms terms = {0};
     (void)state;
     read_keys(&world, "", "JOB_WARNING_ACTION = URG\nJOB_ACTION_WARNING_TIME = 0:02",
               "JOB_WARNING_ACTION = /opt/app/save $LSB_JOBPIDS");
@@ -408,7 +466,7 @@ static void test_warning(void **state)
                              .n_controls = 1,
                              .limits = time,
                              .n_limits = 1};
-    assert_int_equal(job_rules_check(&world.stack, &spec, &max_slots, &err), 0);
+    assert_int_equal(job_rules_check(&world.stack, &spec, &terms, &err), 0);
     job_rules_apply(&world.arena, &world.stack, 1, &spec);
     assert_int_equal(spec.n_controls, 1);
     assert_string_equal(spec.controls[0], "warn=USR1");
@@ -432,9 +490,8 @@ static void test_bad_warning(void **state)
                                 .controls = &texts[i],
                                 .n_controls = 1};
         struct err err;
-        int max_slots = 0;
-        assert_int_equal(job_rules_check(&world.stack, &spec, &max_slots, &err),
-                         ERR_PARSE);
+        struct job_terms terms = {0};
+        assert_int_equal(job_rules_check(&world.stack, &spec, &terms, &err), ERR_PARSE);
         assert_non_null(strstr(err.text, "-wa"));
     }
     arena_release(&world.arena);
@@ -448,7 +505,8 @@ static void test_bad(void **state)
         {"MEMLIMIT = 9 5", "", "the default is above the maximum"},
         {"MEMLIMIT = 1 2 3", "", "3 values, expected [DEFAULT] MAX"},
         {"CPULIMIT = 1/", "", "expected [HOURS:]MINUTES[/HOST]"},
-        {"RUNLIMIT = 1/hostA", "", "not supported"},
+        {"RUNLIMIT = 1/", "", "expected [HOURS:]MINUTES[/HOST]"},
+        {"RUNLIMIT = 3/a 2/a", "", "the default is above the maximum"},
         {"CORELIMIT = none", "", "is not a size"},
         {"PROCESSLIMIT = 0", "", "expected 1 to"},
         {"", "NICE = 30", "expected -20 to 20"},
@@ -480,6 +538,7 @@ int main(void)
         cmocka_unit_test(test_scaled_cpu_limits),
         cmocka_unit_test(test_a_limit_keeps_its_host_until_it_is_scaled),
         cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_run_limit_of_a_host),
         cmocka_unit_test(test_run_limit_and_slots),
         cmocka_unit_test(test_commands),
         cmocka_unit_test(test_controls),

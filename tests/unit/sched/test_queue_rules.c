@@ -41,10 +41,12 @@ static int check(const struct world *world, int *n_slots, int *max_slots,
     struct job_rules_stack stack = {.queue = &rules->job};
     struct job_spec spec = {
         .n_slots = *n_slots, .run_limit_ms = *run_limit_ms, .command = "run me"};
+    struct job_terms terms = {.max_slots = *max_slots};
     int code = queue_rules_check_user(rules, "ana", err);
     if (code == 0) {
-        code = job_rules_check(&stack, &spec, max_slots, err);
+        code = job_rules_check(&stack, &spec, &terms, err);
     }
+    *max_slots = terms.max_slots;
     *n_slots = spec.n_slots;
     *run_limit_ms = spec.run_limit_ms;
     return code;
@@ -226,7 +228,7 @@ static void test_bad(void **state)
         {"PROCLIMIT = x", "x"},
         {"RUNLIMIT = 90 60", "the default is above"},
         {"RUNLIMIT = 0", "run limit of 0"},
-        {"RUNLIMIT = 90/hostA", "not supported"},
+        {"RUNLIMIT = 90/a/b", "expected [HOURS:]MINUTES[/HOST]"},
         {"RUN_WINDOW = 8", "is not a time window"},
         {"DISPATCH_WINDOW = 8-8", "\" ends when it begins"},
         {"REQUEUE_EXIT_VALUES = 256", "is not an exit code"},

@@ -312,7 +312,7 @@ static void test_cpu_limits_are_scaled(void **state)
             fail_msg("%s: %s", rows[i].why,
                      start != NULL ? start->run_start.spec.limits[0] : "not started");
         }
-        const char *host = job_rlimit_cpu_host(rows[i].limit);
+        const char *host = job_rlimit_host(rows[i].limit);
         if (host[0] != '\0') {
             assert_string_equal(site_stage_job_text(&stage, id, "limits.cpu_host"),
                                 host);
