@@ -266,10 +266,13 @@ static int check_run_limit(const struct job_rules_stack *stack,
     }
     if (is_run_limit_above(stack, rules, &limit, &rules->run_limit)) {
         const char *host = rules->run_limit.host;
+        int64_t most_ms = rules->run_limit.ms;
+        bool is_minutes = most_ms % MINUTE_MS == 0;
         return err_set(err, ERR_BOUNDS,
                        "RUNLIMIT: Cannot exceed queue's hard limit(s), which is %lld "
-                       "minutes%s%s",
-                       (long long)(rules->run_limit.ms / MINUTE_MS),
+                       "%s%s%s",
+                       (long long)(is_minutes ? most_ms / MINUTE_MS : most_ms / 1000),
+                       is_minutes ? "minutes" : "seconds",
                        host[0] != '\0' ? " of " : "", host);
     }
     return 0;

@@ -204,18 +204,27 @@ static struct value *add_object(struct arena *arena, struct value *row, const ch
                              : value_add_null(arena, row, key);
 }
 
+/* The host of a limit, if it names one. */
+static void add_host(struct arena *arena, struct value *object, const char *name,
+                     const char *host)
+{
+    if (host[0] != '\0') {
+        value_add_text(arena, object, name, host);
+    }
+}
+
 static struct value *limits_value(struct arena *arena, const struct job_rlimits *limits,
                                   const struct run_limit *run)
 {
     struct value *object = value_object(arena);
     if (run->ms > 0) {
         value_add_duration(arena, object, "run_s", run->ms);
-        value_add_nonempty(arena, object, "run_host", run->host);
+        add_host(arena, object, "run_host", run->host);
     }
     for (int i = 0; i < JOB_RLIMITS; i++) {
         add_limit(arena, object, (enum job_rlimit)i, limits->values[i]);
     }
-    value_add_nonempty(arena, object, "cpu_host", limits->cpu_host);
+    add_host(arena, object, "cpu_host", limits->cpu_host);
     return object;
 }
 
