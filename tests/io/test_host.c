@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "tests/io/host_trial.h"
@@ -270,10 +272,8 @@ static void test_usage(void **state)
 
 /* ---- directories that are taken over */
 
-static void run_and_forget_command(struct host_trial *trial, uint64_t attempt,
-                                   const char *command)
+static void forget_ended(struct host_trial *trial, uint64_t attempt)
 {
-    host_trial_begin_run(trial, attempt, command);
     host_trial_wait_phase(trial, attempt, RUN_ENDED);
     /* Its guard has gone, and so has its lock. */
     int dir =
@@ -283,6 +283,13 @@ static void run_and_forget_command(struct host_trial *trial, uint64_t attempt,
     close(dir);
     fake_site_forget(&trial->site, attempt);
     assert_true(fake_site_wait(&trial->site, !host_trial_has_run(trial, attempt)));
+}
+
+static void run_and_forget_command(struct host_trial *trial, uint64_t attempt,
+                                   const char *command)
+{
+    host_trial_begin_run(trial, attempt, command);
+    forget_ended(trial, attempt);
 }
 
 static void run_and_forget(struct host_trial *trial, uint64_t attempt)
@@ -323,7 +330,8 @@ static void test_directory_is_taken_over(void **state)
     run_and_forget(trial, 1);
     assert_true(run_fixture_exists(host_trial_path(trial, "spool/spare/0/spec")));
     assert_false(run_fixture_exists(host_trial_path(trial, "spool/spare/0/state")));
-    assert_false(run_fixture_exists(host_trial_path(trial, "spool/spare/0/stdout")));
+    assert_false(
+        has_text(host_trial_path(trial, "spool/spare/0/stdout"), "of the first"));
     assert_false(run_fixture_exists(host_trial_path(trial, "spool/spare/0/hosts")));
 
     host_trial_start_run(trial, 2, "exit 5"); /* has less to say than the first */
@@ -337,6 +345,48 @@ static void test_directory_is_taken_over(void **state)
     host_trial_wait_phase(trial, 2, RUN_ENDED);
     assert_int_equal(host_trial_exit(trial, 2)->code, 5);
     assert_int_equal(host_trial_exit(trial, 2)->out_bytes, 0);
+}
+
+/* What else reaches the output of an ended job would write into that of the next one,
+ * or read it: a process that outlived the job, another name of the file, an attribute
+ * such as an access control list. Permissions that the job has given away are taken
+ * back. */
+static void test_output_that_others_reach_is_not_taken_over(void **state)
+{
+    enum reach { BY_NOTHING, BY_MODE, BY_PROCESS, BY_NAME, BY_ATTRIBUTE, REACHES };
+    struct host_trial *trial = *state;
+    for (int i = BY_NOTHING; i < REACHES; i++) {
+        uint64_t attempt = (uint64_t)i + 1;
+        struct stat status;
+        int held = -1;
+        const char *output =
+            run_fixture_path(&trial->fixture, "spool/runs/north.%d/stdout", i + 1);
+        unlink(host_trial_path(trial, "on"));
+        host_trial_begin_run(trial, attempt, "echo text;" HOST_TRIAL_UNTIL_TOLD);
+        host_trial_wait_phase(trial, attempt, RUN_RUNNING);
+        if (i == BY_MODE) {
+            assert_int_equal(chmod(output, 0666), 0);
+        } else if (i == BY_PROCESS) {
+            held = open(output, O_WRONLY | O_APPEND | O_CLOEXEC);
+        } else if (i == BY_NAME) {
+            assert_int_equal(link(output, host_trial_path(trial, "name")), 0);
+        } else if (i == BY_ATTRIBUTE &&
+                   setxattr(output, "user.of", "the first", 9, 0) != 0) {
+            print_message("skipped: no attributes here: %s\n", strerror(errno));
+            break;
+        }
+        host_trial_touch(trial, "on");
+        forget_ended(trial, attempt);
+        const char *kept = host_trial_path(trial, "spool/spare/0/stdout");
+        assert_int_equal(stat(kept, &status), i <= BY_MODE ? 0 : -1);
+        if (i <= BY_MODE) {
+            assert_int_equal(status.st_size, 0);
+            assert_int_equal(status.st_mode & 07777, 0600);
+        }
+        if (held >= 0) {
+            close(held);
+        }
+    }
 }
 
 static void test_spare_directories_go_at_a_start(void **state)
@@ -432,6 +482,7 @@ int main(void)
         cmocka_unit_test(test_usage),
         TRIAL(test_many),
         TRIAL(test_directory_is_taken_over),
+        TRIAL(test_output_that_others_reach_is_not_taken_over),
         TRIAL(test_nothing_of_an_ended_job_is_left),
         TRIAL(test_spare_directories_go_at_a_start),
         TRIAL(test_without_spare_directories),
