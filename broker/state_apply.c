@@ -179,14 +179,26 @@ static void note_commits(struct lease *lease, const struct msg_state *state)
     lease_raise_mark(lease);
 }
 
+static bool has_slots(const struct host_split *hosts, int n_hosts)
+{
+    int i = 0;
+    while (i < n_hosts && hosts[i].n_slots == 0) {
+        i++;
+    }
+    return i < n_hosts;
+}
+
 static void register_lease(struct broker *broker, struct lease *lease,
                            const struct msg_state *state, int64_t now_ms,
                            struct effects *effects)
 {
     struct row_lease *row = &lease->row;
     row->type = state->type;
-    /* One that the broker had ended goes on under its epoch. */
-    row->split_ms = row->epoch == state->epoch ? now_ms : state->split_ms;
+    /* One that the broker had ended goes on under its epoch, and holds its slots again.
+     */
+    bool goes_on =
+        row->epoch == state->epoch && has_slots(state->hosts, state->n_hosts);
+    row->split_ms = goes_on ? now_ms : state->split_ms;
     row->epoch = state->epoch;
     note_commits(lease, state);
     row->is_made = row->is_withdrawn = false;
@@ -605,11 +617,8 @@ static int make_host_room(struct broker *broker, const struct member *provider,
 /* Its provider has not ended it, so that its slots are held until now. */
 static void end_slots(struct lease *lease, int64_t now_ms)
 {
-    int n_held = 0;
-    for (int i = 0; i < lease->row.n_hosts; i++) {
-        n_held += lease->row.hosts[i].n_slots;
-    }
-    lease->row.split_ms = n_held > 0 ? now_ms : lease->row.split_ms;
+    bool holds_slots = has_slots(lease->row.hosts, lease->row.n_hosts);
+    lease->row.split_ms = holds_slots ? now_ms : lease->row.split_ms;
 }
 
 /* The provider has lost all it knew of the lease. An order to drain it stays. */

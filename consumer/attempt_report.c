@@ -20,7 +20,8 @@
  * upgrade has no nonce of it; both journals know that it was taken.
  *
  * ABSENT is the answer to ATTEMPT_ASK, which is sent only for admitted attempts. If it
- * comes for one of those, the provider has lost its record. */
+ * comes for one of those, the provider has lost its record, and so perhaps the host:
+ * the run may have begun, and is not begun again unless its job is rerunnable. */
 #include "consumer/consumer_parts.h"
 
 #include <string.h>
@@ -262,6 +263,7 @@ static void note_absent(struct consumer *consumer, const struct reporter *report
                         struct attempt *attempt, int64_t now_ms)
 {
     if (attempt_is_decided(attempt)) {
+        attempt->is_doubted = true; /* it may have begun before the record was lost */
         forget(consumer, reporter, attempt, CONSUMER_LOST,
                "its provider has lost its record", now_ms);
     } else {

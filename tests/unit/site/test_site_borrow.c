@@ -193,13 +193,16 @@ static void test_lost(void **state)
     static const struct {
         const char *why;
         bool has_run, is_rerunnable;
-        enum attempt_state said; /* LOST, or ENDED with a loss */
+        enum attempt_state said; /* or ENDED with a loss */
         int64_t start_ms;
         enum job_state state;
     } rows[] = {
         {"never known to run", false, false, ATTEMPT_LOST, 0, JOB_PEND},
         {"was running", true, false, ATTEMPT_LOST, 0, JOB_EXIT},
         {"was running, rerunnable", true, true, ATTEMPT_LOST, 0, JOB_PEND},
+        {"admitted by a journal that was lost", false, false, ATTEMPT_ABSENT, 0,
+         JOB_EXIT},
+        {"the same, rerunnable", false, true, ATTEMPT_ABSENT, 0, JOB_PEND},
         {"its host went before it began", false, false, ATTEMPT_ENDED, 0, JOB_PEND},
         {"the provider knows that it may have begun", false, false, ATTEMPT_ENDED, 9,
          JOB_EXIT},
@@ -216,11 +219,11 @@ static void test_lost(void **state)
         if (rows[i].has_run) {
             site_stage_attempt_is(&stage, attempt, ATTEMPT_RUNNING);
         }
-        if (rows[i].said == ATTEMPT_LOST) {
-            site_stage_attempt_is(&stage, attempt, ATTEMPT_LOST);
-        } else {
+        if (rows[i].said == ATTEMPT_ENDED) {
             says_ended(&stage, attempt, RUN_END_LOST, 0, rows[i].start_ms, 0);
             assert_int_equal(site_stage_count(&stage, MSG_ATTEMPT_ACK), 1);
+        } else {
+            site_stage_attempt_is(&stage, attempt, rows[i].said);
         }
         if (site_stage_state(&stage, id) != rows[i].state) {
             fail_msg("%s: state %d", rows[i].why, (int)site_stage_state(&stage, id));
