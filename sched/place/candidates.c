@@ -435,6 +435,16 @@ static struct candidates *common_view(struct place_state *state,
     return &entry->view;
 }
 
+const int *candidates_eligible(struct place_state *state,
+                               const struct place_class *class, int *n_hosts)
+{
+    const struct eligible_terms terms = {owner_of(state, class->queue), class->scope,
+                                         class->host_list};
+    const struct eligible *eligible = eligible_find(state->eligible, state, &terms);
+    *n_hosts = eligible->n_hosts;
+    return eligible->indexes;
+}
+
 /* A limit on hosts may leave this class no room where other classes have some. So it
  * has a verdict of its own; the groups of hosts are shared. */
 static struct candidates *own_view(struct place_state *state,
@@ -528,6 +538,15 @@ void candidates_forget(struct place_state *state)
     if (state->of_class != NULL) {
         memset(state->of_class, 0,
                (size_t)state->snapshot->n_classes * sizeof(struct candidates *));
+    }
+}
+
+void candidates_forget_class(struct place_state *state, const struct place_class *class)
+{
+    state->views = NULL;
+    state->last_view = NULL;
+    if (state->of_class != NULL) {
+        state->of_class[class - state->snapshot->classes] = NULL;
     }
 }
 

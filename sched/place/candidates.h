@@ -89,6 +89,13 @@ bool candidates_has_first(const struct place_snapshot *snapshot,
 
 /* Slots are as another moment has them: all candidates are found again. */
 void candidates_forget(struct place_state *state);
+/* The hosts, by index, that jobs of the class may use, open or not. */
+const int *candidates_eligible(struct place_state *state,
+                               const struct place_class *class, int *n_hosts);
+/* The same as candidates_forget, if no others than those of the class were asked for.
+ */
+void candidates_forget_class(struct place_state *state,
+                             const struct place_class *class);
 /* All verdicts are out of date, because there was more room when they were made. */
 void candidates_forget_reasons(struct place_state *state);
 

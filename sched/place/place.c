@@ -334,6 +334,7 @@ void place_plan(struct arena *arena, const struct place_snapshot *snapshot,
     plan->next_ms = pass.next_ms;
     plan->preempt = pass.preempt != NULL ? preempt_result(pass.preempt) : NULL;
     plan->reservations = pass.reservations;
+    place_estimate_free(&pass);
     preempt_free(pass.preempt);
     limits_tentative_free(pass.limits);
 }

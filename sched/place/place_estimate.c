@@ -19,15 +19,20 @@
 #include "sched/place/place_trial.h"
 #include "sched/reservation/reservation.h"
 
-/* A pass of its own, for all looks for one job. */
-struct look {
+/* A pass of its own, for all steps of all jobs of the pass. */
+struct place_estimate {
     struct place_trial trial;
     struct place_pass pass;
-    struct arena arena;
-    bool *is_unmade; /* by host: of a lease that is still to be made */
+    struct arena scratch; /* of one job */
+    int n_ends;           /* of all */
+    bool *is_unmade;      /* by host: of a lease that is still to be made */
     int *kept_until; /* by host: so many ends free it from the job that has its compute
                         unit exclusively; 0: there is none */
-    int *n_freed;    /* by host: slots of jobs that have ended */
+    int *used_last;  /* by host: after all ends; NULL: not counted yet ... */
+    int64_t *left_last; /* ... and the supplies */
+    const int *hosts;   /* that the job looks at */
+    int n_hosts;
+    int *all_hosts;
 };
 
 /* The number of ends up to that of the job; those of all, if it is not among them. */
@@ -41,84 +46,104 @@ static int ends_until(const struct place_pass *pass, uint64_t job)
     return i + 1;
 }
 
-static void look_init(struct look *look, const struct place_pass *pass)
+static struct place_estimate *estimate_new(struct place_pass *pass)
 {
     const struct place_snapshot *snapshot = pass->snapshot;
+    struct arena *arena = pass->arena;
+    struct place_estimate *estimate = arena_alloc(arena, 1, sizeof(*estimate));
     size_t n_hosts = (size_t)snapshot->n_hosts;
-    arena_init(&look->arena);
-    place_trial_init(&look->trial, &look->arena, &pass->state, pass->limits);
-    look->trial.state.is_estimate = true;
-    look->pass = *pass;
-    look->pass.snapshot = &look->trial.snapshot;
-    look->pass.reservations = NULL;
-    look->pass.preempt = NULL;
-    look->pass.arena = &look->arena;
-    look->pass.state = look->trial.state;
-    look->pass.alloc = look->trial.alloc;
-    look->pass.alloc.state = &look->pass.state;
-    look->n_freed = arena_alloc(&look->arena, n_hosts, sizeof(*look->n_freed));
-    look->is_unmade = arena_alloc(&look->arena, n_hosts, sizeof(*look->is_unmade));
-    look->kept_until = arena_alloc(&look->arena, n_hosts, sizeof(int));
+    arena_init(&estimate->scratch);
+    place_trial_init(&estimate->trial, arena, &pass->state, pass->limits);
+    estimate->trial.state.is_estimate = true;
+    estimate->pass = *pass;
+    estimate->pass.snapshot = &estimate->trial.snapshot;
+    estimate->pass.reservations = NULL;
+    estimate->pass.preempt = NULL;
+    estimate->pass.arena = &estimate->scratch;
+    estimate->pass.state = estimate->trial.state;
+    estimate->pass.state.arena = &estimate->scratch;
+    estimate->pass.alloc = estimate->trial.alloc;
+    estimate->pass.alloc.state = &estimate->pass.state;
+    estimate->n_ends = reservation_start_count_ends(pass->reservations);
+    estimate->kept_until = arena_alloc(arena, n_hosts, sizeof(int));
+    estimate->is_unmade = arena_alloc(arena, n_hosts, sizeof(bool));
+    estimate->all_hosts = arena_alloc(arena, n_hosts, sizeof(int));
     for (int i = 0; i < snapshot->n_hosts; i++) {
         uint64_t job = snapshot->hosts[i].unit_of;
-        look->is_unmade[i] = snapshot->hosts[i].is_lease_unmade;
-        look->kept_until[i] = job != 0 ? ends_until(pass, job) : 0;
+        estimate->is_unmade[i] = snapshot->hosts[i].is_lease_unmade;
+        estimate->kept_until[i] = job != 0 ? ends_until(pass, job) : 0;
+        estimate->all_hosts[i] = i;
+    }
+    return estimate;
+}
+
+void place_estimate_free(struct place_pass *pass)
+{
+    if (pass->estimate != NULL) {
+        arena_release(&pass->estimate->scratch);
     }
 }
 
-/* As it was when the pass began. */
-static void copy_first(const struct place_snapshot *snapshot, struct place_state *then)
+/* Of a job that needs whole compute units, hosts count that it may not use itself. */
+static void set_hosts(struct place_estimate *estimate, const struct place_class *class)
 {
+    estimate->hosts = estimate->all_hosts;
+    estimate->n_hosts = estimate->pass.snapshot->n_hosts;
+    if (candidates_exclusive_units(class) == NULL) {
+        estimate->hosts =
+            candidates_eligible(&estimate->pass.state, class, &estimate->n_hosts);
+    }
+}
+
+/* After all ends, what was free as the pass began is what the room is made with. */
+static void count_last(struct place_estimate *estimate, const struct place_pass *pass)
+{
+    const struct place_snapshot *snapshot = pass->snapshot;
     const struct rusage_supply *supply = snapshot->supply;
+    int *used = arena_alloc(pass->arena, (size_t)snapshot->n_hosts, sizeof(int));
+    if (supply != NULL) {
+        estimate->left_last = arena_copy(pass->arena, supply->left,
+                                         (size_t)supply->n_supplies * sizeof(int64_t));
+    }
+    reservation_start_add_all(pass->reservations, used, estimate->left_last);
     for (int i = 0; i < snapshot->n_hosts; i++) {
-        then->used[i] = snapshot->hosts[i].used;
+        used[i] = snapshot->hosts[i].used - used[i];
     }
-    for (int i = 0; supply != NULL && i < supply->n_supplies; i++) {
-        then->supply_left[i] = supply->left[i];
-    }
+    estimate->used_last = used;
 }
 
-static void copy_now(const struct place_state *now, struct place_state *then)
+/* The hosts after so many ends. */
+static void look_after(struct place_estimate *estimate, const struct place_pass *pass,
+                       int n_ends)
 {
-    const struct place_snapshot *snapshot = now->snapshot;
-    memcpy(then->used, now->used, (size_t)snapshot->n_hosts * sizeof(*then->used));
-    if (snapshot->supply != NULL) {
-        memcpy(then->supply_left, now->supply_left,
-               (size_t)snapshot->supply->n_supplies * sizeof(*then->supply_left));
+    const struct place_state *now = &pass->state;
+    struct place_state *then = &estimate->pass.state;
+    bool is_last = n_ends == estimate->n_ends;
+    if (is_last && estimate->used_last == NULL) {
+        count_last(estimate, pass);
+    }
+    for (int i = 0; i < estimate->n_hosts; i++) {
+        int host = estimate->hosts[i];
+        int used = is_last
+                       ? estimate->used_last[host]
+                       : now->used[host] -
+                             reservation_start_freed(pass->reservations, n_ends, host);
+        then->used[host] = used > 0 ? used : 0;
+        then->dispatched_ms[host] = 0; /* not that of an earlier step either */
+        then->is_used_exclusively[host] = estimate->is_unmade[host] ||
+                                          estimate->kept_until[host] > n_ends ||
+                                          (now->is_used_exclusively[host] && used > 0);
+    }
+    if (pass->snapshot->supply != NULL) {
+        memcpy(then->supply_left, is_last ? estimate->left_last : now->supply_left,
+               (size_t)pass->snapshot->supply->n_supplies * sizeof(int64_t));
+    }
+    if (!is_last) {
+        reservation_start_add_left(pass->reservations, n_ends, then->supply_left);
     }
 }
 
-static void free_slots(const struct look *look, const struct place_state *now,
-                       int n_ends, struct place_state *then)
-{
-    for (int i = 0; i < look->trial.snapshot.n_hosts; i++) {
-        int used = then->used[i] - look->n_freed[i];
-        then->used[i] = used > 0 ? used : 0;
-        then->is_used_exclusively[i] = look->is_unmade[i] ||
-                                       look->kept_until[i] > n_ends ||
-                                       (now->is_used_exclusively[i] && used > 0);
-    }
-}
-
-/* The hosts after so many ends. After all of them, what was free as the pass began is
- * what the room is made with. */
-static void look_after(struct look *look, const struct place_pass *pass, int n_ends)
-{
-    struct place_state *state = &look->pass.state;
-    if (n_ends < reservation_start_count_ends(pass->reservations)) {
-        copy_now(&pass->state, state);
-    } else {
-        copy_first(&look->trial.snapshot, state);
-    }
-    memset(look->n_freed, 0,
-           (size_t)look->trial.snapshot.n_hosts * sizeof(*look->n_freed));
-    reservation_start_add_ends(pass->reservations, n_ends, look->n_freed,
-                               state->supply_left);
-    free_slots(look, &pass->state, n_ends, state);
-    candidates_forget(state);
-}
-
-static bool fits_after(struct look *look, const struct place_pass *pass,
+static bool fits_after(struct place_estimate *estimate, const struct place_pass *pass,
                        const struct place_class *class, int n_ends,
                        struct place_start *start)
 {
@@ -127,21 +152,22 @@ static bool fits_after(struct look *look, const struct place_pass *pass,
         .min = class->n_slots,
         .max = class->n_slots,
         .is_balanced = pass->snapshot->queues[class->queue].is_balanced};
-    look_after(look, pass, n_ends);
-    return place_fit_any(&look->pass, class, &want, start, &verdict);
+    look_after(estimate, pass, n_ends);
+    candidates_forget_class(&estimate->pass.state, class);
+    return place_fit_any(&estimate->pass, class, &want, start, &verdict);
 }
 
 /* The fewest ends after which it fits; -1: it does not even after all. */
-static int find_fewest(struct look *look, const struct place_pass *pass,
+static int find_fewest(struct place_estimate *estimate, const struct place_pass *pass,
                        const struct place_class *class, struct place_start *start)
 {
-    int few = 0, enough = reservation_start_count_ends(pass->reservations);
-    if (!fits_after(look, pass, class, enough, start)) {
+    int few = 0, enough = estimate->n_ends;
+    if (!fits_after(estimate, pass, class, enough, start)) {
         return -1;
     }
     while (few < enough) {
         int n_ends = few + (enough - few) / 2;
-        if (fits_after(look, pass, class, n_ends, start)) {
+        if (fits_after(estimate, pass, class, n_ends, start)) {
             enough = n_ends;
         } else {
             few = n_ends + 1;
@@ -169,15 +195,20 @@ bool place_estimate_fit(struct place_pass *pass, int index, struct place_start *
                         const int **places)
 {
     const struct place_class *class = &pass->snapshot->classes[index];
-    struct look look;
-    look_init(&look, pass);
-    int n_ends = find_fewest(&look, pass, class, start);
-    bool fits = n_ends >= 0 && fits_after(&look, pass, class, n_ends, start);
+    if (pass->estimate == NULL) {
+        pass->estimate = estimate_new(pass);
+    }
+    struct place_estimate *estimate = pass->estimate;
+    set_hosts(estimate, class);
+    int n_ends = find_fewest(estimate, pass, class, start);
+    bool fits = n_ends >= 0 && fits_after(estimate, pass, class, n_ends, start);
     if (fits) {
         copy_start(pass->arena, start);
-        *places = arena_copy(pass->arena, look.pass.alloc.indexes,
+        *places = arena_copy(pass->arena, estimate->pass.alloc.indexes,
                              (size_t)start->n_hosts * sizeof(int));
     }
-    arena_release(&look.arena);
+    candidates_forget_class(&estimate->pass.state, class);
+    estimate->pass.alloc.preferences = NULL;
+    arena_clear(&estimate->scratch);
     return fits;
 }

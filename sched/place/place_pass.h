@@ -25,8 +25,9 @@ struct place_pass {
     struct place_order order;
     struct place_alloc alloc;
     struct place_resuming *resuming;
-    bool has_exclusive_grow; /* an exclusive job asks for more of its hosts */
-    int64_t next_ms;         /* of the plan */
+    struct place_estimate *estimate; /* NULL: none was made yet */
+    bool has_exclusive_grow;         /* an exclusive job asks for more of its hosts */
+    int64_t next_ms;                 /* of the plan */
 };
 
 /* ---------------------------------------------------------------- fitting */
@@ -59,6 +60,7 @@ void place_reservation_pend(struct place_pass *pass, int index,
  * jobs end. */
 bool place_estimate_fit(struct place_pass *pass, int index, struct place_start *start,
                         const int **places);
+void place_estimate_free(struct place_pass *pass);
 
 /* ---------------------------------------------------------------- resuming */
 

@@ -53,8 +53,10 @@ struct backfill_supply *backfill_supply_new(struct arena *arena,
 /* Takes what the job lacks. Returns when it has all, not before `now_ms`. */
 int64_t backfill_take(struct backfill_supply *supply, const struct backfill_need *need,
                       int64_t now_ms);
-/* Adds what is not taken yet of the first `n_runs` runs, even if these never end. */
-void backfill_supply_add(const struct backfill_supply *supply, int n_runs, int *n_free,
-                         int64_t *left);
+/* What is not taken yet of the first `n_runs` runs, even if these never end: slots of
+ * the host, and what is added by supply. */
+int backfill_supply_freed(struct backfill_supply *supply, int n_runs, int host);
+void backfill_supply_add_left(struct backfill_supply *supply, int n_runs,
+                              int64_t *left);
 
 #endif

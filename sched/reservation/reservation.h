@@ -175,11 +175,14 @@ int reservation_target_set(struct reservation_pass *pass, int class,
  * run limit and those without one last, and one for all jobs that start or reserve in
  * this pass. */
 int reservation_start_count_ends(struct reservation_pass *pass);
-/* Adds, by host and by supply, what the first `n_ends` of them free, less what jobs
- * that the pass has reached take of it. For all ends it adds what running jobs use, to
- * be added to what was free as the pass began. */
-void reservation_start_add_ends(struct reservation_pass *pass, int n_ends, int *n_free,
+/* The slots of the host that the first `n_ends` of them free, which are not all, less
+ * what jobs that the pass has reached take of it; and the same, added by supply. */
+int reservation_start_freed(struct reservation_pass *pass, int n_ends, int host);
+void reservation_start_add_left(struct reservation_pass *pass, int n_ends,
                                 int64_t *left);
+/* Adds what all running jobs use, to be added to what was free as the pass began. */
+void reservation_start_add_all(const struct reservation_pass *pass, int *n_free,
+                               int64_t *left);
 /* The reservation ends; its slots are free in the next pass. */
 void reservation_drop(struct reservation_pass *pass, int index);
 

@@ -115,7 +115,8 @@ int reservation_start_count_ends(struct reservation_pass *pass)
     return pass->snapshot->n_runs + 1;
 }
 
-static void add_all(const struct reservation_pass *pass, int *n_free, int64_t *left)
+void reservation_start_add_all(const struct reservation_pass *pass, int *n_free,
+                               int64_t *left)
 {
     for (int i = 0; i < pass->snapshot->n_runs; i++) {
         const struct backfill_run *run = &pass->snapshot->runs[i];
@@ -128,13 +129,13 @@ static void add_all(const struct reservation_pass *pass, int *n_free, int64_t *l
     }
 }
 
-void reservation_start_add_ends(struct reservation_pass *pass, int n_ends, int *n_free,
+int reservation_start_freed(struct reservation_pass *pass, int n_ends, int host)
+{
+    return backfill_supply_freed(supply_ahead(pass), n_ends, host);
+}
+
+void reservation_start_add_left(struct reservation_pass *pass, int n_ends,
                                 int64_t *left)
 {
-    struct backfill_supply *ahead = supply_ahead(pass);
-    if (n_ends > pass->snapshot->n_runs) {
-        add_all(pass, n_free, left);
-    } else {
-        backfill_supply_add(ahead, n_ends, n_free, left);
-    }
+    backfill_supply_add_left(supply_ahead(pass), n_ends, left);
 }

@@ -361,7 +361,7 @@ static void test_all_ends_free_what_runs(void **state)
     (void)state;
     single_init(&single);
     single.snapshot = (struct reservation_snapshot){.runs = runs, .n_runs = 1};
-    reservation_start_add_ends(&single.pass, 2, n_free, &left);
+    reservation_start_add_all(&single.pass, n_free, &left);
     assert_int_equal(n_free[0], 2);
     assert_int_equal(n_free[NEXT_HOST], 0);
     arena_release(&single.arena);
@@ -534,16 +534,15 @@ static void test_first_ends_free_what_is_theirs(void **state)
          .n_amounts = 1},
         {.key = 2, .end_ms = 6, .pieces = &piece, .n_pieces = 1}};
     const int none = 0;
-    int n_free[2] = {0};
     int64_t left = 0;
     struct arena arena;
     (void)state;
     arena_init(&arena);
-    const struct backfill_supply *supply =
+    struct backfill_supply *supply =
         backfill_supply_new(&arena, runs, 2, &none, 1, &left, 1);
-    backfill_supply_add(supply, 1, n_free, &left);
-    assert_int_equal(n_free[0], 2);
-    assert_int_equal(n_free[1], 0); /* there is one host */
+    assert_int_equal(backfill_supply_freed(supply, 1, 0), 2);
+    assert_int_equal(backfill_supply_freed(supply, 0, 0), 0);
+    backfill_supply_add_left(supply, 1, &left);
     assert_int_equal(left, 300);
     arena_release(&arena);
 }
