@@ -530,7 +530,7 @@ const struct lsf_key lsf_keys[] = {
     IGNORED("LSB_ENABLE_HPC_ALLOCATION", "a job is allocated slots, and PROCLIMIT counts slots"),
     IGNORED("LSB_ENABLE_PERF_METRICS_LOG", LSF_LOGS),
     IGNORED("LSB_ESUB_SINGLE_QUOTE", LSF_COMMANDS),
-    UNSUPPORTED("LSB_ESUB_METHOD", "no esub is called; put defaults into an application profile (DEFAULT_APPLICATION)"),
+    UNSUPPORTED("LSB_ESUB_METHOD", "bsub and bmod read it, and LSF_SERVERDIR, from the environment of their user alone; set both there"),
     UNSUPPORTED("LSB_ESWITCH_METHOD", "no eswitch is called"),
     IGNORED("LSB_EVENTS_FILE_KEEP_OPEN", LSF_FILES),
     IGNORED("LSB_EXCLUDE_HOST_PERIOD", "a host is not excluded because a start failed there"),

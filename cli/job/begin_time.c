@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* begin_time.c: see begin_time.h. */
-#include "cli/job/begin_time.h"
+#include "cli/begin_time.h"
 
 #include <ctype.h>
 #include <stdbool.h>

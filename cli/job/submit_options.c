@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/conf/conf.h"
-#include "cli/job/begin_time.h"
+#include "cli/begin_time.h"
 #include "cli/job/embedded_options.h"
 #include "cli/job/job_env.h"
 #include "model/job_control.h"

@@ -62,6 +62,14 @@ const struct lsf_command *lsf_line_find(const struct lsf_command *commands,
 /* Adds an option as if it had been given before the others. */
 void lsf_line_add(struct call *call, const char *option, const char *value);
 
+/* ---- lsf_esub.c */
+
+/* Runs the programs of the site that check and change the options of bsub and bmod:
+ * LSF_SERVERDIR/esub, then those of LSB_ESUB_METHOD and of -a. `command`: that of the
+ * job, which may be changed; NULL: of bmod. Returns CALL_OK, or LSF_FAILED after a
+ * sentence. */
+int lsf_esub_run(struct call *call, const char **command);
+
 /* ---- lsf_print.c: rows as LSF prints them */
 
 /* The text of a field; "" or NULL: it has none, shown as "-". */

@@ -162,6 +162,9 @@ int lsf_submit_run(struct call *call)
     static const struct cmd_submit_words quiet = {announce, "", "", false, retry};
     struct msg msg = {.kind = MSG_SUBMIT};
     int status = submit_options_command(call, &msg.submit.spec);
+    if (status == CALL_OK) {
+        status = lsf_esub_run(call, &msg.submit.spec.command);
+    }
     bool has_report = !call_has(call, "-N");
     if (status == CALL_OK) {
         status = lsf_line_judge(call);
@@ -181,6 +184,13 @@ int lsf_submit_run(struct call *call)
 
 int lsf_submit_modify(struct call *call)
 {
+    int status = lsf_esub_run(call, NULL);
+    if (status == CALL_OK) {
+        status = lsf_line_judge(call);
+    }
+    if (status != CALL_OK) {
+        return status;
+    }
     lsf_line_add(call, "-report", "");
     return cmd_modify_run(call);
 }

@@ -22,7 +22,6 @@
 #define NO_CSM "CSM is not supported; use -n and -R \"span[...]\""
 #define NO_AFFINITY "the binding of jobs to processors is not shown; use sublet jobs -l"
 #define NO_CONNECTOR "resource connectors are not built; lease hosts instead (HostExport)"
-#define NO_ESUB "esub programs are not run; use an application profile (-app), or a wrapper of bsub"
 #define NO_SPEC_FILE "files in JSON, YAML and JSDL are not read; write the options as #BSUB lines into a script"
 #define NO_PEND_LIMIT "LSF itself only tells RTM of a limit on the time that a job waits; look at pend_time of bjobs -o"
 #define ONE_CLUSTER "there is one cluster"
@@ -135,7 +134,7 @@ static const struct lsf_option bsub_options[] = {
     SKIP("-Zs", NULL, "the script travels with the job in any case"),
     TAKE("-g", "GROUP", "the job group, a path such as /risk/portfolio1; it is made if need be"),
     NOT("-f", "FILES", "files are not copied; hosts of a site share their file system, else copy in -E"),
-    NOT("-a", "ESUB", NO_ESUB),
+    TAKE("-a", "ESUB", "programs of LSF_SERVERDIR that check and change the options: \"fluent(5) ls_dyna\""),
     NOT("-k", "DIR", NO_CHECKPOINT),
     TAKE("-outdir", "DIR", "directory for relative files of -o and -e, made before the job starts; with %J, %I, %U and %P"),
     NOT("-hostfile", "FILE", "expected the hosts in -m, and -R \"span[ptile=N]\""),
@@ -234,8 +233,8 @@ static const struct lsf_option bmod_options[] = {
     SKIP("-ptln", NULL, NO_PEND_LIMIT),
     NOTE("-eptl", "[HOURS:]MINUTES", NO_PEND_LIMIT),
     SKIP("-eptln", NULL, NO_PEND_LIMIT),
-    NOT("-a", "ESUB", NO_ESUB),
-    NOT("-an", NULL, NO_ESUB),
+    TAKE("-a", "ESUB", "programs of LSF_SERVERDIR that check and change the options: \"fluent(5) ls_dyna\""),
+    SKIP("-an", NULL, "a job does not remember the programs of -a"),
     NOT("-kn", NULL, NO_CHECKPOINT),
     NOT("-fn", NULL, "files are not copied; hosts of a site share their file system"),
     NOT("-Un", NULL, NO_RESERVATION),

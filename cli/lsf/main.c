@@ -90,7 +90,9 @@ static int run(const struct lsf_command *command, int argc, char **argv)
 {
     static struct call call;
     int status = lsf_line_read(&call, command, argc, argv);
-    bool is_late = command->words == CALL_WORDS_FOREIGN; /* after the script's */
+    /* After the options of a script, and what an esub has changed. */
+    bool is_late =
+        command->words == CALL_WORDS_FOREIGN || command->run == lsf_submit_modify;
     if (status == CALL_OK && call_has(&call, "-V")) {
         fprintf(stderr, "Sublet %s, with the commands of LSF 10.1\n", SUBLET_VERSION);
         return 0;

@@ -4,8 +4,8 @@
  * instant: "8:00" is today, or tomorrow if it is later than that now.
  *
  * Source: LSF's bsub -b. Layer: cli. */
-#ifndef SUBLET_CLI_JOB_BEGIN_TIME_H
-#define SUBLET_CLI_JOB_BEGIN_TIME_H
+#ifndef SUBLET_CLI_BEGIN_TIME_H
+#define SUBLET_CLI_BEGIN_TIME_H
 
 #include <stdint.h>
 #include <time.h>
