@@ -195,6 +195,7 @@ const struct conf_key conf_keys[] = {
     TEXT("RUN_TIME_FACTOR", NULL, "weight of run time in fairshare; default: section Parameters"),
     TEXT("RUN_WINDOW", NULL, "when its jobs may run; they are suspended outside of it, or ended (TERMINATE_WHEN)"),
     TEXT("RUNLIMIT", NULL, "limit on run time: [DEFAULT] MAX, as [HOURS:]MINUTES[/HOST], of a host or a host model"),
+    YESNO("IGNORE_DEADLINE", "N", "Y: a job starts even if RUN_WINDOW closes before its run limit, or else its CPU limit, is over"),
     TEXT("SLOT_POOL", NULL, "the slot pool that it shares in"),
     TEXT("SLOT_RESERVE", NULL, "MAX_RESERVE_TIME[N]: waiting parallel jobs reserve free slots, for N "
                                "intervals of MBD_SLEEP_TIME at a time"),

@@ -253,7 +253,6 @@ const struct lsf_key lsf_keys[] = {
     UNSUPPORTED("GPU_RUN_TIME_FACTOR", GPU),
     UNSUPPORTED("HOST_POST_EXEC", "POST_EXEC runs on the first host of a parallel job alone"),
     UNSUPPORTED("HOST_PRE_EXEC", "PRE_EXEC runs on the first host of a parallel job alone"),
-    UNSUPPORTED("IGNORE_DEADLINE", "a job that cannot end before a window closes does not start, as with N"),
     UNSUPPORTED("IMPT_JOBBKLG", FORWARDING),
     UNSUPPORTED("IMPT_JOBLIMIT", FORWARDING),
     UNSUPPORTED("IMPT_SLOTBKLG", FORWARDING),

@@ -41,6 +41,9 @@
     X(REASON_QUEUE_WINDOW, "queue_window",                                             \
       "The queue is inactivated by its time windows",                                  \
       "wait for the next window of the queue")                                         \
+    X(REASON_DEADLINE, "deadline",                                                     \
+      "The run window of the queue closes before the job would have ended",            \
+      "wait for the next window, or ask for a shorter run limit (-W)")                 \
     X(REASON_BEGIN_TIME, "begin_time", "The job has a specified start time",           \
       "wait until that time")                                                          \
     X(REASON_NEW_JOB_DELAY, "new_job_delay",                                           \

@@ -80,6 +80,7 @@ struct queue_rules {
     struct name_set admins; /* ADMINISTRATORS */
     struct name_set users;  /* USERS */
     struct window_list run_windows, dispatch_windows;
+    bool ignores_deadline; /* IGNORE_DEADLINE */
     struct job_rules job;
 };
 

@@ -25,6 +25,10 @@ void queue_rules_read(struct conf *conf, const struct groups *groups,
     }
     read_windows(conf, at, "RUN_WINDOW", &rules->run_windows);
     read_windows(conf, at, "DISPATCH_WINDOW", &rules->dispatch_windows);
+    const char *ignores = conf_text(at->row, "IGNORE_DEADLINE", "N");
+    if (conf_parse_bool(ignores, &rules->ignores_deadline, NULL) != 0) {
+        rules->ignores_deadline = false; /* conf_check has complained */
+    }
 }
 
 int queue_rules_check_user(const struct queue_rules *rules, const char *user,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "sched/pending/pending.h"
+#include "site/job/queue_table.h"
 
 /* The name of a class: everything in which equal jobs agree. */
 static const char *class_name(struct job_table *jobs, const struct job *job)
@@ -29,9 +30,13 @@ static const char *class_name(struct job_table *jobs, const struct job *job)
     if (job->group != NULL) {
         name = arena_printf(&jobs->scratch, "%s|-g%s", name, job->group->path);
     }
-    if (jobs->queues[job->queue].reservation.is_backfill) {
+    bool has_deadline = queue_table_has_deadline(&jobs->queues[job->queue]);
+    if (jobs->queues[job->queue].reservation.is_backfill || has_deadline) {
         name = arena_printf(&jobs->scratch, "%s|-W%lld/%s", name,
                             (long long)spec->run_limit_ms, job->terms->run_limit_host);
+    }
+    for (int i = 0; has_deadline && i < spec->n_limits; i++) {
+        name = arena_printf(&jobs->scratch, "%s|-c%s", name, spec->limits[i]);
     }
     for (int i = 0; i < spec->n_hosts_asked; i++) {
         name = arena_printf(&jobs->scratch, "%s|%s", name, spec->hosts_asked[i]);

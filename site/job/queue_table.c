@@ -89,6 +89,26 @@ enum pending_reason queue_table_veto(const struct queue_table *queues, int queue
     return is_in_window(queues, queue, local_ms) ? REASON_NEW : REASON_QUEUE_WINDOW;
 }
 
+bool queue_table_has_deadline(const struct queue_config *queue)
+{
+    return queue->rules.run_windows.n_items > 0 && !queue->rules.ignores_deadline;
+}
+
+/* Windows may overlap, or follow each other. */
+int64_t queue_table_closes_ms(const struct queue_table *queues, int queue,
+                              int64_t local_ms)
+{
+    const struct window_list *windows = &queues->config[queue].rules.run_windows;
+    int64_t at_ms = local_ms;
+    for (int i = 0; i <= 2 * windows->n_items && at_ms != INT64_MAX; i++) {
+        at_ms = window_next_ms(windows, at_ms);
+        if (at_ms != INT64_MAX && !window_is_open(windows, at_ms)) {
+            return at_ms;
+        }
+    }
+    return INT64_MAX;
+}
+
 int64_t queue_table_next_ms(const struct queue_table *queues, int64_t local_ms)
 {
     int64_t next_ms = INT64_MAX;

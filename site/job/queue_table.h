@@ -26,6 +26,13 @@ bool queue_table_is_closed(const struct queue_table *queues, int queue);
 /* Why none of its jobs starts now; REASON_NEW: they may. */
 enum pending_reason queue_table_veto(const struct queue_table *queues, int queue,
                                      int64_t local_ms);
+/* Jobs of the queue whose run limit, or else CPU limit, would not be over before its
+ * RUN_WINDOW closes do not start: IGNORE_DEADLINE. Source: LSF, deadline constraint
+ * scheduling. */
+bool queue_table_has_deadline(const struct queue_config *queue);
+/* When its open RUN_WINDOW closes; INT64_MAX: never. */
+int64_t queue_table_closes_ms(const struct queue_table *queues, int queue,
+                              int64_t local_ms);
 /* Its jobs may run: RUN_WINDOW alone. */
 bool queue_table_may_run(const struct queue_table *queues, int queue, int64_t local_ms);
 /* When a window next opens or closes; INT64_MAX: never. */

@@ -14,6 +14,7 @@ struct cached_class {
     const struct match_class *match; /* NULL: not looked up yet */
     bool has_own_terms;    /* it has -m, -R, an application or avoided hosts */
     bool is_array_limited; /* its array limits the number of open jobs */
+    int64_t ends_in_ms; /* it must end before the run window closes; 0: it need not */
 };
 
 /* What the classes of a queue have in common, unless they have terms of their own. */
@@ -84,6 +85,33 @@ static int64_t backfill_ms_of(const struct job *job, const struct site_config *c
                : 0;
 }
 
+/* How long a job may run where a closing window would interrupt it, on the slowest
+ * host: its run limit, or else its CPU limit if it uses all its slots; 0: unknown. */
+static int64_t ends_in_ms_of(const struct job *job, const struct site_config *config)
+{
+    struct job_rules_stack stack =
+        site_config_rules_stack(config, job->queue, job->spec->app);
+    double factor = site_config_least_cpu_factor(config);
+    struct job_spec spec = *job->spec;
+    struct job_rlimits limits;
+    struct arena arena;
+    if (!queue_table_has_deadline(&config->queues[job->queue])) {
+        return 0;
+    }
+    int64_t ends_in_ms = job_rules_run_limit(&stack, job->spec, job->terms, factor);
+    if (ends_in_ms > 0) {
+        return ends_in_ms;
+    }
+    arena_init(&arena);
+    job_rules_apply(&arena, &stack, factor, &spec);
+    if (job_rlimits_read(spec.limits, spec.n_limits, &limits, NULL) == 0 &&
+        limits.values[JOB_RLIMIT_CPU] != JOB_RLIMIT_NONE) {
+        ends_in_ms = limits.values[JOB_RLIMIT_CPU] / spec.n_slots;
+    }
+    arena_release(&arena);
+    return ends_in_ms;
+}
+
 /* Reads what does not change while that job is the first: a job leaves its class before
  * it changes (job_parts.h). */
 static void read_first(struct cached_class *cached, struct place_class *class,
@@ -98,6 +126,7 @@ static void read_first(struct cached_class *cached, struct place_class *class,
     cached->has_own_terms = spec->n_hosts_asked > 0 || spec->n_res_reqs > 0 ||
                             first->avoided != NULL || spec->app[0] != '\0';
     cached->is_array_limited = first->submission->max_open > 0;
+    cached->ends_in_ms = ends_in_ms_of(first, config);
     *class = (struct place_class){
         .queue = first->queue,
         .account = first->fairshare.account,
@@ -186,6 +215,12 @@ const struct place_class *class_snapshot_update(struct class_snapshot *snapshot,
             read_own_terms(cached, class, terms);
         } else {
             read_queue_terms(cached, class, queues, terms);
+        }
+        if (class->veto == REASON_NEW && cached->ends_in_ms > 0 &&
+            cached->ends_in_ms >
+                queue_table_closes_ms(terms->queues, class->queue, terms->local_ms) -
+                    terms->local_ms) {
+            class->veto = REASON_DEADLINE;
         }
         class->is_exclusive = cached->first->spec->is_exclusive ||
                               (class->filter != NULL &&

@@ -34,6 +34,8 @@ enum { TEXT_BYTES = 65536, HOUR_MS = 3600000 };
     "Begin Queue\nQUEUE_NAME = alone\nHOSTS = s1\nEXCLUSIVE = Y\nEnd Queue\n"          \
     "Begin Queue\nQUEUE_NAME = night\nHOSTS = s1\n"                                    \
     "DISPATCH_WINDOW = 20:00-21:00\nEnd Queue\n"                                       \
+    "Begin Queue\nQUEUE_NAME = brief\nHOSTS = s1\n"                                    \
+    "RUN_WINDOW = 0:00-12:00 12:00-23:00\nRUNLIMIT = 24:00\nEnd Queue\n"               \
     "Begin Queue\nQUEUE_NAME = later\nHOSTS = s1\n"                                    \
     "NEW_JOB_SCHED_DELAY = 60\nEnd Queue\n"                                            \
     "Begin Queue\nQUEUE_NAME = away\nHOSTS = s2\nEnd Queue\n"                          \
@@ -120,6 +122,11 @@ static void get_queue_inactive(struct site_stage *stage)
 static void get_queue_window(struct site_stage *stage)
 {
     add(stage, "night", 1);
+}
+
+static void get_deadline(struct site_stage *stage)
+{
+    add(stage, "brief", 1);
 }
 
 static void get_begin_time(struct site_stage *stage)
@@ -315,6 +322,7 @@ static const struct way ways[REASONS] = {
     [REASON_QUEUE_GONE] = {get_queue_gone, "1", "The queue is no longer configured"},
     [REASON_QUEUE_INACTIVE] = {get_queue_inactive, "1", "by the administrator"},
     [REASON_QUEUE_WINDOW] = {get_queue_window, "1", "time windows"},
+    [REASON_DEADLINE] = {get_deadline, "1", "The run window of the queue closes"},
     [REASON_BEGIN_TIME] = {get_begin_time, "1", "start time"},
     [REASON_NEW_JOB_DELAY] = {get_new_job_delay, "1", "is postponed"},
     [REASON_DEPENDENCY] = {get_dependency, "2", "not satisfied"},

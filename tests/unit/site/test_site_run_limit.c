@@ -155,6 +155,47 @@ static void test_a_running_job_gets_another_limit(void **state)
     site_stage_release(&stage);
 }
 
+/* LSF: without a run limit the CPU limit counts, divided by the slots. The window
+ * closes within 23 hours. */
+static void test_a_cpu_limit_and_a_run_window(void **state)
+{
+    struct site_stage stage;
+    static const char *const own[] = {"cpu=36000000"}; /* 10 hours */
+    static const struct {
+        const char *why, *queue;
+        int n_slots;
+        bool has_own, starts;
+    } rows[] = {
+        {"the queue's", "cpu", 1, false, false},
+        {"of two slots", "cpu", 2, false, true},
+        {"the job's own", "cpu", 1, true, true},
+        {"if the queue does not ignore it", "liberal", 1, false, true},
+    };
+    (void)state;
+    site_stage_init_text(&stage,
+                         "Begin Site\nNAME = south\nSPOOL = /tmp/x\nEnd Site\n"
+                         "Begin Host\nHOST_NAME MXJ\ns1 9\nEnd Host\n"
+                         "Begin Queue\nQUEUE_NAME = cpu\nRUN_WINDOW = 0:00-23:00\n"
+                         "CPULIMIT = 24:00\nEnd Queue\n"
+                         "Begin Queue\nQUEUE_NAME = liberal\nRUN_WINDOW = 0:00-23:00\n"
+                         "CPULIMIT = 24:00\nIGNORE_DEADLINE = Y\nEnd Queue\n");
+    site_stage_host_up(&stage, "s1");
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct job_spec spec = site_stage_spec(rows[i].queue, "work");
+        spec.n_slots = rows[i].n_slots;
+        spec.limits = own;
+        spec.n_limits = rows[i].has_own;
+        uint64_t id = site_stage_submit_spec(&stage, "ana", &spec);
+        if ((site_stage_attempt_of(&stage, id) != 0) != rows[i].starts) {
+            fail_msg("%s", rows[i].why);
+        }
+        if (!rows[i].starts) {
+            assert_string_equal(site_stage_job_text(&stage, id, "pending"), "deadline");
+        }
+    }
+    site_stage_release(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -162,6 +203,7 @@ int main(void)
         cmocka_unit_test(test_a_limit_above_the_queues),
         cmocka_unit_test(test_a_limit_stays),
         cmocka_unit_test(test_a_running_job_gets_another_limit),
+        cmocka_unit_test(test_a_cpu_limit_and_a_run_window),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
