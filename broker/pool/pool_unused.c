@@ -22,7 +22,9 @@ static void give_up(struct pool_unused *unused, const struct plan_use *use,
 {
     unused->is_capped = true;
     unused->cap = look->n_used;
-    unused->n_tried = use->alloc;
+    bool is_again = unused->pause_ms > 0 && look->quota <= unused->quota;
+    unused->n_tried = is_again ? look->quota : use->alloc;
+    unused->quota = look->quota;
     unused->n_waiting = use->demand - look->n_used;
     unused->needs = look->needs;
     unused->session = look->session;

@@ -9,7 +9,8 @@
  * whole demand counts, if
  *
  *     more of its jobs wait than since the last time, or jobs that require other things
- *     its quota is more than the slots with which it failed, or the pool has grown
+ *     its quota is more than the slots with which it failed, or the pool has grown; if
+ *         it fails again under that quota, it is asked when the quota grows
  *     a host of the pool takes jobs that did not: it has come, is open again, or its
  *         window has begun (pool_news.h)
  *     its site has been connected again, perhaps with another configuration
@@ -34,6 +35,7 @@ struct pool_unused {
     int64_t n_used;    /* in the last cycle */
     int64_t since_ms;  /* it has had idle slots and waiting jobs since then; 0: not */
     int64_t n_tried;   /* the slots with which it failed, */
+    int64_t quota;     /* its quota then, */
     int64_t n_waiting; /* the fewest slots that have been waited for since, */
     int64_t n_pool;    /* the slots of the pool, */
     uint64_t needs;    /* what its jobs required, */

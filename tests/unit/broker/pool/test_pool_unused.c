@@ -117,6 +117,25 @@ static void it_is_asked_again_when_something_changes(void **state)
     assert_false(unused.is_capped);
 }
 
+/* The slots that its quota has beyond those never come: to ask for them for ever would
+ * end the jobs of others for ever. */
+static void what_never_comes_is_asked_for_once(void **state)
+{
+    (void)state;
+    look_at(5, 0, 8, 6);
+    look_at(5, 0, 8, 6);
+    assert_true(unused.is_capped);
+    look_at(0, 0, 8, 6); /* one more than it had */
+    assert_false(unused.is_capped);
+    look_at(5, 0, 8, 6);
+    look_at(5, 0, 8, 6);
+    assert_true(unused.is_capped);
+    look_at(0, 0, 8, 6);
+    assert_true(unused.is_capped);
+    look_at(0, 0, 8, 7);
+    assert_false(unused.is_capped);
+}
+
 /* Minutes from its failure until it is asked again, with nothing changed. */
 static int64_t pause_min(void)
 {
@@ -192,6 +211,7 @@ int main(void)
         cmocka_unit_test_setup(a_leaf_without_waiting_jobs_is_left_alone, begin),
         cmocka_unit_test_setup(it_counts_with_what_it_uses, begin),
         cmocka_unit_test_setup(it_is_asked_again_when_something_changes, begin),
+        cmocka_unit_test_setup(what_never_comes_is_asked_for_once, begin),
         cmocka_unit_test_setup(each_failure_doubles_the_pause, begin),
         cmocka_unit_test_setup(other_needs_are_a_change, begin),
         cmocka_unit_test_setup(another_host_and_another_session_are_changes, begin),
