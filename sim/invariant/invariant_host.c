@@ -38,8 +38,12 @@ void invariant_host_sized(struct invariants *invariants, const char *site,
 {
     struct seen_use *all = invariant_host_see_use(invariants, site, host, "");
 
+    /* Runs that a restored journal does not know use slots beside those on record. */
+    bool has_lost = invariant_state_site(invariants, site)->is_restored;
+    int n_before = has_lost ? all->used + n_decided : larger(all->used, n_decided);
+
     all->size = n_slots;
-    all->limit = larger(n_slots, larger(all->used, n_decided));
+    all->limit = larger(n_slots, n_before);
 }
 
 /* The site has not run since its journal was restored: what begins on its hosts was
