@@ -9,7 +9,7 @@
  * As soon as 8 slots are idle that nobody else wants, it gets them and starts. */
 #include "broker/pool/pool_unused.h"
 
-enum { PAUSE_MS = 10 * 60 * 1000, PAUSE_MAX_MS = 60 * 60 * 1000 };
+enum { PAUSE_MS = 10 * 60 * 1000, PAUSE_MAX_MS = 60 * 60 * 1000, VANISHED_MIN = 2 };
 
 static void try_again(struct pool_unused *unused)
 {
@@ -17,16 +17,17 @@ static void try_again(struct pool_unused *unused)
     unused->since_ms = 0;
 }
 
+/* `asked`: what it wanted, and its quota then. */
 static void give_up(struct pool_unused *unused, const struct plan_use *use,
-                    const struct pool_unused_look *look)
+                    struct pool_unused_asked asked, const struct pool_unused_look *look)
 {
     unused->is_capped = true;
     unused->cap = look->n_used;
-    bool is_again = unused->pause_ms > 0 && look->quota <= unused->quota;
-    unused->n_tried = is_again ? look->quota : use->alloc;
-    unused->quota = look->quota;
-    unused->n_waiting = use->demand - look->n_used;
-    unused->needs = look->needs;
+    bool is_again = unused->pause_ms > 0 && asked.quota <= unused->quota;
+    unused->n_tried = is_again ? asked.quota : use->alloc;
+    unused->quota = asked.quota;
+    unused->n_waiting = asked.n_waiting;
+    unused->needs = asked.needs;
     unused->session = look->session;
     unused->n_pool = look->n_pool;
     unused->news = look->news;
@@ -35,13 +36,33 @@ static void give_up(struct pool_unused *unused, const struct plan_use *use,
     unused->again_ms = look->now_ms + unused->pause_ms;
 }
 
+/* Jobs waited, the leaf got slots, and by then none of its jobs waits, and none has
+ * started: its site has found that they cannot use the slots. They wait again as soon
+ * as the slots are gone. Once is no sign: the jobs may have been killed. */
+static bool has_vanished(struct pool_unused *unused, int64_t n_idle, bool has_started,
+                         const struct pool_unused_asked *now,
+                         struct pool_unused_asked *asked)
+{
+    *asked = unused->asked;
+    if (has_started) {
+        unused->asked.n_waiting = 0;
+        unused->n_vanished = 0;
+    } else if (n_idle <= 0 && now->n_waiting > 0) {
+        unused->asked = *now;
+    } else if (n_idle > 0 && now->n_waiting <= 0 && asked->n_waiting > 0) {
+        unused->asked.n_waiting = 0;
+        return ++unused->n_vanished >= VANISHED_MIN;
+    }
+    return false;
+}
+
 static bool has_changed(const struct pool_unused *unused, int64_t n_waiting,
                         const struct pool_unused_look *look)
 {
     return n_waiting > unused->n_waiting || look->quota > unused->n_tried ||
-           look->needs != unused->needs || look->session != unused->session ||
-           look->n_pool > unused->n_pool || look->news != unused->news ||
-           look->now_ms >= unused->again_ms;
+           (n_waiting > 0 && look->needs != unused->needs) ||
+           look->session != unused->session || look->n_pool > unused->n_pool ||
+           look->news != unused->news || look->now_ms >= unused->again_ms;
 }
 
 struct pool_unused pool_unused_next(const struct pool_unused *before,
@@ -53,6 +74,9 @@ struct pool_unused pool_unused_next(const struct pool_unused *before,
     int64_t n_idle = use->alloc - look->n_granted - look->n_used;
     bool has_started = look->n_used > before->n_used;
     unused.n_used = look->n_used;
+    const struct pool_unused_asked now = {n_waiting, look->quota, look->needs};
+    struct pool_unused_asked asked;
+    bool is_gone = has_vanished(&unused, n_idle, has_started, &now, &asked);
     if (unused.is_capped) {
         if (look->n_used > unused.cap) {
             unused.pause_ms = 0;
@@ -60,7 +84,13 @@ struct pool_unused pool_unused_next(const struct pool_unused *before,
         } else if (has_changed(&unused, n_waiting, look)) {
             try_again(&unused);
         }
-        unused.n_waiting = plan_min(unused.n_waiting, n_waiting);
+        if (n_idle <= 0) {
+            unused.n_waiting = plan_min(unused.n_waiting, n_waiting);
+        }
+        return unused;
+    }
+    if (is_gone) {
+        give_up(&unused, use, asked, look);
         return unused;
     }
     if (n_idle <= 0 || n_waiting <= 0 || look->n_granted > 0 || has_started ||
@@ -72,7 +102,7 @@ struct pool_unused pool_unused_next(const struct pool_unused *before,
     if (unused.since_ms == 0) {
         unused.since_ms = look->now_ms;
     } else if (look->now_ms - unused.since_ms >= look->cycle_ms) {
-        give_up(&unused, use, look);
+        give_up(&unused, use, now, look);
     }
     return unused;
 }

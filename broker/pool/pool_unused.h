@@ -4,8 +4,9 @@
  * The broker does not know why a job waits: for a resource that no host of the pool
  * has, for more slots than its leaf may have, or for another job of its user. It sees
  * that a leaf has idle slots for a whole cycle and starts nothing on them, although
- * jobs wait. Then the demand of the leaf is what it uses, as long as other leaves lack
- * slots, and so its idle slots go to them. It is asked again, which means that its
+ * jobs wait; or that twice in turn no job waits any more once it has slots, and none
+ * has started. Then the demand of the leaf is what it uses, as long as other leaves
+ * lack slots, and so its idle slots go to them. It is asked again, which means that its
  * whole demand counts, if
  *
  *     more of its jobs wait than since the last time, or jobs that require other things
@@ -28,6 +29,13 @@
 
 #include "broker/plan/plan.h"
 
+/* Slots that are waited for, and its quota if they all count; the look has the needs.
+ */
+struct pool_unused_asked {
+    int64_t n_waiting, quota;
+    uint64_t needs;
+};
+
 /* Of one leaf, from cycle to cycle; all zero at first. */
 struct pool_unused {
     bool is_capped; /* its demand is `cap` while others lack slots */
@@ -42,6 +50,9 @@ struct pool_unused {
     uint64_t session;  /* its site's connection, */
     int64_t news;      /* and the news of the pool until then */
     int64_t pause_ms, again_ms;
+    struct pool_unused_asked asked; /* when it last had no idle slots; n_waiting 0: it
+                                       has got some since */
+    int n_vanished; /* so often in turn no job waited once it had some */
 };
 
 /* A leaf in a cycle. */

@@ -136,6 +136,48 @@ static void what_never_comes_is_asked_for_once(void **state)
     assert_false(unused.is_capped);
 }
 
+/* A site that has the slots finds that its jobs cannot use them, and says so: they wait
+ * again when the slots are gone. */
+/* No job waits: there is nothing that any requires. */
+static void nothing_waits(int64_t alloc)
+{
+    uint64_t before = needs;
+    needs = 0;
+    look_at(alloc, 0, 0, 0);
+    needs = before;
+}
+
+static void demand_that_vanishes_with_its_slots(void **state)
+{
+    (void)state;
+    look_at(0, 0, 3, 3);
+    nothing_waits(1); /* the jobs may have been killed */
+    assert_false(unused.is_capped);
+    look_at(0, 0, 3, 3);
+    nothing_waits(1);
+    assert_true(unused.is_capped);
+    look_at(0, 0, 3, 3); /* more slots than it had: once more */
+    assert_false(unused.is_capped);
+    nothing_waits(1);
+    assert_true(unused.is_capped);
+    nothing_waits(1);
+    look_at(0, 0, 3, 3);
+    assert_true(unused.is_capped);
+    look_at(0, 0, 4, 3); /* another job */
+    assert_false(unused.is_capped);
+}
+
+static void a_start_shows_that_its_jobs_can_use_slots(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        look_at(0, 0, 3, 3);
+        look_at(1, 1, 2, 3);
+        look_at(1, 0, 0, 0); /* ended, and the others were killed */
+        assert_false(unused.is_capped);
+    }
+}
+
 /* Minutes from its failure until it is asked again, with nothing changed. */
 static int64_t pause_min(void)
 {
@@ -212,6 +254,8 @@ int main(void)
         cmocka_unit_test_setup(it_counts_with_what_it_uses, begin),
         cmocka_unit_test_setup(it_is_asked_again_when_something_changes, begin),
         cmocka_unit_test_setup(what_never_comes_is_asked_for_once, begin),
+        cmocka_unit_test_setup(demand_that_vanishes_with_its_slots, begin),
+        cmocka_unit_test_setup(a_start_shows_that_its_jobs_can_use_slots, begin),
         cmocka_unit_test_setup(each_failure_doubles_the_pause, begin),
         cmocka_unit_test_setup(other_needs_are_a_change, begin),
         cmocka_unit_test_setup(another_host_and_another_session_are_changes, begin),
