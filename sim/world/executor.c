@@ -23,6 +23,19 @@ static void format_boot(struct executor *executor)
     snprintf(executor->boot_id, sizeof executor->boot_id, "boot-%d", executor->n_boots);
 }
 
+void executor_effects_init(struct executor_effects *effects)
+{
+    effects_init(&effects->batches[0]);
+    effects_init(&effects->batches[1]);
+    effects->filling = &effects->batches[0];
+}
+
+void executor_effects_release(struct executor_effects *effects)
+{
+    effects_release(&effects->batches[0]);
+    effects_release(&effects->batches[1]);
+}
+
 struct executor *executor_new(const char *name, int index,
                               const struct executor_world *world, int64_t now_ms)
 {
@@ -32,9 +45,6 @@ struct executor *executor_new(const char *name, int index,
     executor->index = index;
     executor->world = *world;
     executor->is_agent_up = true;
-    effects_init(&executor->effects[0]);
-    effects_init(&executor->effects[1]);
-    executor->filling = &executor->effects[0];
     format_boot(executor);
     exec_session_init(&executor->session, executor->name, executor->boot_id, now_ms);
     return executor;
@@ -81,8 +91,6 @@ void executor_free(struct executor *executor)
     while ((run = next_run(executor, NULL))) {
         remove_run(executor, run);
     }
-    effects_release(&executor->effects[0]);
-    effects_release(&executor->effects[1]);
     free(executor);
 }
 
@@ -107,7 +115,8 @@ static bool resolve(struct executor *executor, struct sim_run *run, int64_t now_
         exec_session_change(&executor->session, &run->host, &run->disk);
         sim_run_release_slots(executor, run);
     } else if (run->disk.phase == RUN_WAITING && run->boot == executor->n_boots) {
-        exec_session_lose(&executor->session, &run->host, executor->filling);
+        exec_session_lose(&executor->session, &run->host,
+                          executor->world.effects->filling);
         free_run(executor, run);
         return false;
     } else {
@@ -235,7 +244,7 @@ static void send_output(struct executor *executor, const struct msg_output_ask *
     msg.output.offset = ask->offset;
     msg.output.bytes = (const uint8_t *)"";
     msg.output.is_end = true;
-    exec_session_send(&executor->session, &msg, executor->filling);
+    exec_session_send(&executor->session, &msg, executor->world.effects->filling);
 }
 
 static void send_to_run(struct executor *executor, const struct msg *msg,
@@ -283,12 +292,12 @@ static void send_to_site(struct executor *executor, struct msg *msg)
     executor->world.send(executor->world.arg, executor->index, msg);
 }
 
-static struct effects *take_batch(struct executor *executor)
+static struct effects *take_batch(struct executor_effects *effects)
 {
-    struct effects *batch = executor->filling;
+    struct effects *batch = effects->filling;
 
-    executor->filling =
-        batch == &executor->effects[0] ? &executor->effects[1] : &executor->effects[0];
+    effects->filling =
+        batch == &effects->batches[0] ? &effects->batches[1] : &effects->batches[0];
     return batch;
 }
 
@@ -305,10 +314,10 @@ static void run_batch(struct executor *executor, int64_t now_ms)
     if (executor->world.is_calm) {
         executor->session.alive_ms = SIM_RUN_NEVER;
     }
-    while (is_up(executor) && (executor->filling->count > 0 ||
+    while (is_up(executor) && (executor->world.effects->filling->count > 0 ||
                                exec_session_wake_ms(&executor->session) <= now_ms)) {
-        exec_session_step(&executor->session, &tick, executor->filling);
-        struct effects *batch = take_batch(executor);
+        exec_session_step(&executor->session, &tick, executor->world.effects->filling);
+        struct effects *batch = take_batch(executor->world.effects);
 
         for (int i = 0; i < batch->count && is_up(executor); i++) {
             struct effect *effect = &batch->items[i];
@@ -323,7 +332,7 @@ static void run_batch(struct executor *executor, int64_t now_ms)
     }
     suffer(executor, now_ms);
     if (!executor->is_agent_up) {
-        effects_clear(executor->filling);
+        effects_clear(executor->world.effects->filling);
     }
 }
 
@@ -340,7 +349,7 @@ void executor_message(struct executor *executor, const struct msg *msg, int64_t 
     const struct event event = {.kind = EVENT_MESSAGE, .now_ms = now_ms, .msg = msg};
 
     if (executor->is_agent_up) {
-        exec_session_step(&executor->session, &event, executor->filling);
+        exec_session_step(&executor->session, &event, executor->world.effects->filling);
         run_batch(executor, now_ms);
     }
 }
@@ -418,7 +427,8 @@ void executor_return(struct executor *executor, int64_t now_ms)
         }
     }
     suffer(executor, now_ms);
-    effects_clear(executor->filling); /* there is no session to say it in */
+    effects_clear(
+        executor->world.effects->filling); /* there is no session to say it in */
     executor_hello(executor, now_ms);
 }
 

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/effect.h"
 #include "model/msg.h"
 
 struct executor;
@@ -49,6 +50,15 @@ enum executor_fault {
     EXECUTOR_FAULT_DISK,    /* and comes back without */
 };
 
+/* The batches of a session. They are empty between two calls, so the hosts of a world
+ * share them. `send` must not call an executor that has the same. */
+struct executor_effects {
+    struct effects batches[2], *filling;
+};
+
+void executor_effects_init(struct executor_effects *effects);
+void executor_effects_release(struct executor_effects *effects);
+
 /* Services of the world: sending a message to the site, and calling executor_run_end at
  * `at_ms` with that number. */
 struct executor_world {
@@ -65,7 +75,8 @@ struct executor_world {
      * executor_return. NULL: nothing ever. */
     enum executor_fault (*fault)(void *arg, int host);
     void *arg;
-    bool is_calm; /* nothing is ever lost: no heartbeats */
+    struct executor_effects *effects; /* borrowed */
+    bool is_calm;                     /* nothing is ever lost: no heartbeats */
 };
 
 struct executor *executor_new(const char *name, int index,

@@ -63,7 +63,6 @@ struct executor {
     int index;
     struct executor_world world;
     struct exec_session session;
-    struct effects effects[2], *filling;
     uint64_t next_token, next_end;
     int n_boots;
     bool is_agent_up, is_alone;      /* guards know that it is not up */

@@ -211,6 +211,7 @@ struct world *world_new(const struct world_options *options,
     world->broker_config = broker;
     world->broker_disk = disk_new();
     world->invariants = invariants_new();
+    executor_effects_init(&world->host_effects);
     agenda_add(&world->agenda, (struct agenda_item){.at_ms = options->start_ms,
                                                     .kind = AGENDA_RESTART,
                                                     .to = BROKER});
@@ -240,6 +241,7 @@ void world_free(struct world *world)
     for (int i = 0; i < world->n_hosts; i++) {
         executor_free(world->hosts[i].executor);
     }
+    executor_effects_release(&world->host_effects);
     disk_free(world->broker_disk);
     disk_free(world->backup);
     invariants_free(world->invariants);

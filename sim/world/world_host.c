@@ -214,6 +214,7 @@ static void add_machine(struct world *world, int site, const struct site_host *h
                                    .exited = host_exited,
                                    .fault = host_fault,
                                    .arg = world,
+                                   .effects = &world->host_effects,
                                    .is_calm = world->options.is_calm};
     struct world_site *of = &world->sites[site];
     int index = world->n_hosts++;

@@ -82,6 +82,7 @@ struct world {
     int n_sites;
     struct world_host *hosts;
     int n_hosts;
+    struct executor_effects host_effects;
     struct world_command *commands;
     int n_commands;
     struct world_batch *batches; /* by daemon */

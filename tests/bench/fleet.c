@@ -63,6 +63,7 @@ struct fleet {
     struct bench_place *place;
     int n_sites, n_each, epoll;
     struct fleet_site *sites;
+    struct executor_effects host_effects;
     struct fleet_lease *leases; /* those of site i begin at i x n_each */
     struct wire_client *admin;
     int n_told, n_made;
@@ -444,7 +445,8 @@ static void open_site(struct fleet *fleet, int index, int port)
                                    .command = host_command,
                                    .begun = host_begun,
                                    .used = host_used,
-                                   .arg = site};
+                                   .arg = site,
+                                   .effects = &fleet->host_effects};
     site->hosts = mem_alloc((size_t)fleet->n_each, sizeof(struct executor *));
     for (int i = 0; i < fleet->n_each; i++) {
         site->hosts[i] =
@@ -528,6 +530,7 @@ struct fleet *fleet_new(struct bench_place *place, int n_sites, int n_leases_eac
     fleet->n_sites = n_sites;
     fleet->n_each = n_leases_each;
     fleet->epoll = epoll_create1(EPOLL_CLOEXEC);
+    executor_effects_init(&fleet->host_effects);
     fleet->sites = mem_alloc((size_t)n_sites, sizeof(*fleet->sites));
     fleet->leases =
         mem_alloc((size_t)fleet_count_leases(fleet), sizeof(*fleet->leases));
@@ -561,6 +564,7 @@ void fleet_free(struct fleet *fleet)
         effects_release(&site->effects[1]);
         arena_release(&site->arena);
     }
+    executor_effects_release(&fleet->host_effects);
     wire_client_free(fleet->admin);
     close(fleet->epoll);
     bench_place_stop_last(fleet->place);
