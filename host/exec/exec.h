@@ -53,8 +53,6 @@ struct guard_record {
     uint64_t mark;      /* in the environment of all processes of the run: SUBLET_RUN */
     uint64_t job_pid;   /* also the session of the job; 0 until the job has begun */
     uint64_t job_start; /* field 22 of /proc/PID/stat */
-    char cgroup[GUARD_RECORD_PATH_SIZE]; /* "": processes are found by their session */
-    char memory[GUARD_RECORD_PATH_SIZE]; /* cgroup of the version 1 memory controller */
     uint64_t start_ms, end_ms;
     uint64_t control_done;
     uint64_t can_resize;               /* 1: the guard knows GUARD_REQUEST_RESIZE */
@@ -66,6 +64,8 @@ struct guard_record {
     uint64_t out_bytes, err_bytes;
     uint64_t seq; /* how often it was written to disk; 0: never */
     char text[GUARD_RECORD_TEXT_SIZE];
+    char cgroup[GUARD_RECORD_PATH_SIZE]; /* "": processes are found by their session */
+    char memory[GUARD_RECORD_PATH_SIZE]; /* cgroup of the version 1 memory controller */
 };
 
 /* Writes at most GUARD_RECORD_MAX bytes including the NUL; returns the length. */

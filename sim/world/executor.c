@@ -99,22 +99,25 @@ void executor_free(struct executor *executor)
 /* Another guard reaps it; the record on disk is all that it knows. */
 static void reap(struct executor *executor, struct sim_run *run, int64_t now_ms)
 {
+    const struct guard_record disk = sim_run_disk(run);
     bool is_this_boot = run->boot == executor->n_boots;
 
     run->has_guard = true;
     run->boot = executor->n_boots;
-    run->start_ms = (int64_t)run->disk.start_ms;
-    exec_run_load(&run->exec, &run->spec, &run->disk, is_this_boot, now_ms);
+    run->start_ms = (int64_t)disk.start_ms;
+    exec_run_load(&run->exec, &run->spec, &disk, is_this_boot, now_ms);
     sim_run_step(executor, run, &(struct exec_event){.kind = EXEC_TIME}, now_ms);
 }
 
 /* The agent finds a run without a guard (run_dir.h). False: the run is gone. */
 static bool resolve(struct executor *executor, struct sim_run *run, int64_t now_ms)
 {
-    if (run->disk.phase == RUN_ENDED) {
-        exec_session_change(&executor->session, &run->host, &run->disk);
+    const struct guard_record disk = sim_run_disk(run);
+
+    if (disk.phase == RUN_ENDED) {
+        exec_session_change(&executor->session, &run->host, &disk);
         sim_run_release_slots(executor, run);
-    } else if (run->disk.phase == RUN_WAITING && run->boot == executor->n_boots) {
+    } else if (disk.phase == RUN_WAITING && run->boot == executor->n_boots) {
         exec_session_lose(&executor->session, &run->host,
                           executor->world.effects->filling);
         free_run(executor, run);
@@ -209,7 +212,7 @@ static void suffer(struct executor *executor, int64_t now_ms)
 static void go(struct executor *executor, struct sim_run *run, uint64_t token,
                int64_t now_ms)
 {
-    if (run->exec.phase == RUN_WAITING && run->disk.token == token) {
+    if (run->exec.phase == RUN_WAITING && run->token == token) {
         run->start_ms = now_ms;
         step_and_plan(executor, run, &(struct exec_event){.kind = EXEC_GO}, now_ms);
     } else {

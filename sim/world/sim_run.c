@@ -80,11 +80,26 @@ void sim_run_release_slots(struct executor *executor, struct sim_run *run)
 /* The record as the guard of the run has it in memory. */
 static struct guard_record record_of(const struct sim_run *run)
 {
-    struct guard_record record = {.token = run->disk.token,
+    struct guard_record record = {.token = run->token,
                                   .start_ms = (uint64_t)run->start_ms,
                                   .end_ms = (uint64_t)run->end_ms};
 
     exec_run_fill_record(&run->exec, &record);
+    return record;
+}
+
+static void save(struct sim_run *run)
+{
+    const struct guard_record record = record_of(run);
+
+    memcpy(run->disk, &record, sizeof run->disk);
+}
+
+struct guard_record sim_run_disk(const struct sim_run *run)
+{
+    struct guard_record record = {.token = 0};
+
+    memcpy(&record, run->disk, sizeof run->disk);
     return record;
 }
 
@@ -128,8 +143,8 @@ void sim_run_start(struct executor *executor, const struct msg_run_start *start,
     }
     run->has_guard = true;
     run->boot = executor->n_boots;
-    run->disk.token = ++executor->next_token;
-    run->disk = record_of(run);
+    run->token = ++executor->next_token;
+    save(run);
     exec_session_add(&executor->session, &run->host, &run->start.run);
     run->host.is_leased = run->start.lease[0] != '\0';
     sim_run_tell(executor, run);
@@ -279,11 +294,6 @@ static void on_step(void *arg, const struct exec_event *event,
 
     (void)event, (void)effects;
     sync_use(at->executor, at->run);
-}
-
-static void save(struct sim_run *run)
-{
-    run->disk = record_of(run);
 }
 
 /* A fault may come between any two effects of a run. What follows the death of its

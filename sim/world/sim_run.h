@@ -13,6 +13,7 @@
 #ifndef SUBLET_SIM_WORLD_SIM_RUN_H
 #define SUBLET_SIM_WORLD_SIM_RUN_H
 
+#include <stddef.h>
 #include <stdlib.h>
 
 #define uthash_fatal(text) abort() /* out of memory, as everywhere */
@@ -34,6 +35,9 @@ struct sim_process {
     int code;         /* exit code */
 };
 
+/* A record without its paths, which are last, and empty in a simulation. */
+enum { SIM_RUN_DISK_SIZE = offsetof(struct guard_record, cgroup) };
+
 /* `host` is first: it is what the session knows. */
 struct sim_run {
     struct host_run host;
@@ -41,7 +45,8 @@ struct sim_run {
     struct msg_run_start start; /* as it came, with the hosts that it has now */
     struct run_spec spec;
     struct exec_run exec;
-    struct guard_record disk; /* the record, as it was last written */
+    uint64_t token;
+    char disk[SIM_RUN_DISK_SIZE]; /* the record, as it was last written */
     bool has_guard;
     int boot;               /* the guard's */
     enum run_phase phase;   /* as far as its use of slots was reported */
@@ -74,6 +79,8 @@ struct executor {
 
 void sim_run_remove_process(struct sim_process *process);
 
+/* The record on the disk of the host. */
+struct guard_record sim_run_disk(const struct sim_run *run);
 /* Adds a run to the session, with its guard. It waits for GO. */
 void sim_run_start(struct executor *executor, const struct msg_run_start *start,
                    int64_t now_ms);
