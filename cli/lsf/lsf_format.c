@@ -188,6 +188,33 @@ const char *lsf_format_time_left(struct arena *arena, const json_t *row,
                         (long long)(left / 60 % 60));
 }
 
+/* CPU time by run time; -1: one of them is not known, or the job has not run. */
+static double cpu_share(const json_t *row)
+{
+    json_t *cpu = columns_find(row, "cpu_s"), *ran = columns_find(row, "run_s");
+    double run_s = json_number_value(ran);
+    return json_is_number(cpu) && run_s > 0 ? json_number_value(cpu) / run_s : -1;
+}
+
+/* "0.25". */
+const char *lsf_format_idle_factor(struct arena *arena, const json_t *row,
+                                   const char *path)
+{
+    double share = cpu_share(row);
+    (void)path;
+    return share >= 0 ? arena_printf(arena, "%.2f", share) : "";
+}
+
+/* Of all slots: "12.50%". */
+const char *lsf_format_cpu_efficiency(struct arena *arena, const json_t *row,
+                                      const char *path)
+{
+    double share = cpu_share(row), n_slots = json_number_value(columns_find(row, path));
+    return share >= 0 && n_slots > 0
+               ? arena_printf(arena, "%.2f%%", share / n_slots * 100)
+               : "";
+}
+
 /* The part of the run limit that is over: "12.50% L". */
 const char *lsf_format_complete(struct arena *arena, const json_t *row,
                                 const char *path)

@@ -134,7 +134,7 @@ static void look_after(struct place_estimate *estimate, const struct place_pass 
                                           estimate->kept_until[host] > n_ends ||
                                           (now->is_used_exclusively[host] && used > 0);
     }
-    if (pass->snapshot->supply != NULL) {
+    if (pass->snapshot->supply != NULL && pass->snapshot->supply->n_supplies > 0) {
         memcpy(then->supply_left, is_last ? estimate->left_last : now->supply_left,
                (size_t)pass->snapshot->supply->n_supplies * sizeof(int64_t));
     }
