@@ -199,7 +199,7 @@ struct journal_mark provider_run_mark(const struct provider *provider,
 /* A consumer's run was suspended and has yielded its slots, which other runs of the
  * lease may use meanwhile; or it resumes, for which its slots must be free. */
 void provider_run_set_yielded(struct provider *provider, const struct run_id *run,
-                              bool is_yielded);
+                              bool is_yielded, int64_t now_ms, struct effects *effects);
 bool provider_run_may_resume(const struct provider *provider, const struct run_id *run);
 /* A consumer's run ended (its slots are free) and, later, was acknowledged. */
 void provider_run_ended(struct provider *provider, const struct run_id *run);

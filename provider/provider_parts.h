@@ -53,6 +53,8 @@ void provider_export_drain(struct provider *provider, const struct msg_drain *dr
 /* provider_quota.c: HOURS. Counts what is used; a lease whose quota is used up, or has
  * begun anew, is withheld, or is not any more. */
 void provider_quota_load(struct provider *provider, const struct row_quota *row);
+void provider_quota_count(struct provider *provider, struct ledger_lease *lease,
+                          int64_t now_ms, struct effects *effects); /* of one lease */
 void provider_quota_tick(struct provider *provider, int64_t now_ms,
                          struct effects *effects);
 /* Whether the lease is withheld, by provider_withhold or its quota, has changed: its

@@ -125,14 +125,19 @@ bool provider_quota_withhold(const struct provider *provider,
     return has_changed;
 }
 
+void provider_quota_count(struct provider *provider, struct ledger_lease *lease,
+                          int64_t now_ms, struct effects *effects)
+{
+    if (book(lease, now_ms, effects)) {
+        provider_quota_withhold(provider, lease);
+    }
+}
+
 void provider_quota_tick(struct provider *provider, int64_t now_ms,
                          struct effects *effects)
 {
     for (int i = 0; i < provider->ledger.count; i++) {
-        struct ledger_lease *lease = provider->ledger.items[i];
-        if (book(lease, now_ms, effects)) {
-            provider_quota_withhold(provider, lease);
-        }
+        provider_quota_count(provider, provider->ledger.items[i], now_ms, effects);
     }
 }
 

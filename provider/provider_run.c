@@ -178,6 +178,8 @@ static void admit(struct provider *provider, struct ledger_lease *lease,
     for (int i = 0; start->spec.is_exclusive && i < start->n_hosts; i++) {
         provider_set_used_exclusively(provider, start->hosts[i].host, true);
     }
+    /* In the batch of the run: after a crash it counts from here on. */
+    provider_quota_count(provider, lease, now_ms, effects);
     if (!lease->is_made) {
         lease->is_made = true;
         ledger_store(lease, effects);
@@ -260,11 +262,12 @@ bool provider_run_may_resume(const struct provider *provider, const struct run_i
 }
 
 void provider_run_set_yielded(struct provider *provider, const struct run_id *run,
-                              bool is_yielded)
+                              bool is_yielded, int64_t now_ms, struct effects *effects)
 {
     struct admitted_run *admitted = admitted_find(&provider->admitted, run);
     if (admitted != NULL) {
         admitted_set_yielded(admitted, is_yielded);
+        provider_quota_count(provider, admitted->lease, now_ms, effects);
     }
 }
 

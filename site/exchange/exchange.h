@@ -118,7 +118,8 @@ void lending_forward_output(struct lending *lending, const struct msg *msg,
 void lending_stream_up(struct lending *lending, int host,
                        const struct msg_stream_up *up, struct effects *effects);
 /* Tells the provider whether the run uses its slots, or is suspended. */
-void lending_count_use(struct lending *lending, const struct run *run);
+void lending_count_use(struct lending *lending, const struct run *run, int64_t now_ms,
+                       struct effects *effects);
 /* The run of a consumer has changed. */
 void lending_run_changed(struct lending *lending, struct run *run, int64_t now_ms,
                          struct effects *effects);

@@ -112,10 +112,12 @@ static void plan_telling(struct lending *lending, struct run *run, int64_t now_m
     }
 }
 
-void lending_count_use(struct lending *lending, const struct run *run)
+void lending_count_use(struct lending *lending, const struct run *run, int64_t now_ms,
+                       struct effects *effects)
 {
     if (run->record != RUN_RECORD_ENDED) {
-        provider_run_set_yielded(lending->parts.provider, &run->id, run->is_suspended);
+        provider_run_set_yielded(lending->parts.provider, &run->id, run->is_suspended,
+                                 now_ms, effects);
     }
 }
 
@@ -131,7 +133,7 @@ void lending_run_changed(struct lending *lending, struct run *run, int64_t now_m
         pass_request_set(lending->parts.pass_request);
         plan_telling(lending, run, now_ms);
     }
-    lending_count_use(lending, run);
+    lending_count_use(lending, run, now_ms, effects);
     tell(lending, run, effects);
 }
 
@@ -335,7 +337,7 @@ static void on_control(struct lending *lending, const struct msg *msg, struct ru
     }
     bool was_ended = run->record == RUN_RECORD_ENDED;
     runs_control(lending->parts.runs, run, &order->control, now_ms, effects);
-    lending_count_use(lending, run);
+    lending_count_use(lending, run, now_ms, effects);
     if (was_ended || run->record != RUN_RECORD_ENDED) {
         tell(lending, run, effects); /* an end by the order was told */
     }
@@ -500,7 +502,7 @@ void lending_evict(struct lending *lending, const struct msg_evict *evict,
             strcmp(run->lease, evict->lease) == 0 &&
             run->id.attempt <= evict->attempt && run->exit.end != RUN_END_LOST) {
             runs_evict(lending->parts.runs, run, now_ms, effects);
-            lending_count_use(lending, run);
+            lending_count_use(lending, run, now_ms, effects);
             count++;
         }
     }

@@ -139,7 +139,7 @@ static void end_overdue(struct recall_enforce *recalls,
         }
         if (victim->run != NULL) {
             runs_recall(recalls->parts.runs, victim->run, now_ms, effects);
-            lending_count_use(recalls->parts.lending, victim->run);
+            lending_count_use(recalls->parts.lending, victim->run, now_ms, effects);
         } else {
             control_job_recall(recalls->parts.life, victim->job, now_ms, effects);
         }

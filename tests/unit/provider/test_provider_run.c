@@ -247,7 +247,8 @@ static void test_resume_needs_the_yielded_slots(void **state)
                   unknown = {.site = "south", .attempt = 9};
     provider_world_start(world, "south", 1, LEASE, 2, "n1=2");
     assert_true(provider_run_may_resume(world->provider, &first));
-    provider_run_set_yielded(world->provider, &first, true);
+    provider_run_set_yielded(world->provider, &first, true, world->now_ms,
+                             &world->effects);
     assert_true(provider_run_may_resume(world->provider, &first));
     assert_int_equal(provider_world_start(world, "south", 2, LEASE, 2, "n1=2"),
                      PROVIDER_ADMITTED);
@@ -264,7 +265,8 @@ static void test_resume_needs_room_on_the_host(void **state)
     struct provider_world *world = *state;
     struct run_id first = {.site = "south", .attempt = 1};
     provider_world_start(world, "south", 1, LEASE, 2, "n1=2");
-    provider_run_set_yielded(world->provider, &first, true);
+    provider_run_set_yielded(world->provider, &first, true, world->now_ms,
+                             &world->effects);
     provider_world_start(world, "south", 2, LEASE, 2, "n1=1");
     assert_true(provider_run_may_resume(world->provider, &first));
     provider_set_local_used(world->provider, "n1", 3, 0);
