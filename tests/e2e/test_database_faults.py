@@ -63,8 +63,8 @@ def test_a_replica_takes_the_place_of_the_server():
                 first.control("kill")
                 second.control("promote")
                 second.set(synchronous_standby_names="")
-                f.wait_lease("the sites to be back", is_connected)
-                expect(f.lease()["epoch"] >= epoch, "the contract goes on")
+                f.wait_lease("the contract to go on",
+                             lambda l: is_connected(l) and l["epoch"] >= epoch)
                 expect(int(second.ask("SELECT max(id) FROM event")) >= int(before),
                        "what was committed is there")
                 wait_commits(f, second)
