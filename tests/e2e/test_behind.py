@@ -42,11 +42,11 @@ def test_behind():
         shutil.copy(journal(f), f.dir + "/copy.db")
         f.start("south")
         f.wait_lease("the lease", lambda l: l["status"] == "conn")
-        old = {
-            "own": f.submit("south", job_text(f, "own"), "-m", "s1"),
-            "away": f.submit("south", job_text(f, "away"), "-q", "away", "-o",
-                             f.marks + "/away.out"),
-        }
+        # The host of the later one knows that attempts are missing up to that number.
+        old = {"away": f.submit("south", job_text(f, "away"), "-q", "away", "-o",
+                                f.marks + "/away.out")}
+        f.wait_for("the leased job to run", lambda: n_starts(f, "away") == 1)
+        old["own"] = f.submit("south", job_text(f, "own"), "-m", "s1")
         f.wait_for("both to run", lambda: n_starts(f, "own") + n_starts(f, "away") == 2 and
                    f.n_jobs("south", "RUN") == 2)
         expect_equal(lost(f), {"commits": 0, "attempts": 0, "jobs": 0}, "nothing is lost")
