@@ -491,6 +491,9 @@ class Federation:
         self.end_all()
 
 
+failures = []  # what the failed tests said last
+
+
 def run_test(test):
     """"ok", "FAIL" or "skip". One print, as others may run at the same time."""
     started = time.monotonic()
@@ -503,6 +506,7 @@ def run_test(test):
         word, why = "FAIL", "%s: %s\n" % (test.__name__, error)
         if not isinstance(error, Failure):
             why = traceback.format_exc() + why
+        failures.append("FAIL %s" % why.rstrip()[-600:])
     print("%s%-4s %s (%.1f s)" % (why, word, test.__name__, time.monotonic() - started),
           flush=True)
     return word
@@ -536,6 +540,8 @@ def main(*tests, shared=None, setup=None, at_once=1):
             except Failure as error:
                 print("at the end: %s" % error)
                 words.append("FAIL")
+    if failures:
+        print("", *failures, sep="\n")
     n_skipped = words.count("skip")
     print("%d passed, %d failed%s" % (words.count("ok"), words.count("FAIL"),
                                       ", %d skipped" % n_skipped if n_skipped else ""))

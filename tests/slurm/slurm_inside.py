@@ -34,7 +34,7 @@ def run_inside(file, part, settings="", seconds=540, environment=None):
             logs = "".join("\n%s:\n%s" % (os.path.relpath(path, files), open(path).read()[-3000:])
                            for path in sorted(glob.glob(files + "/**/log/*", recursive=True))
                            if os.path.isfile(path))
-            raise Failure("%s%s%s" % (done.stdout, done.stderr, logs))
+            raise Failure("%s%s\n%s" % (done.stdout, logs, done.stderr))
         if os.environ.get("SHOW"):
             print(done.stdout)
         return done.stdout
@@ -85,7 +85,7 @@ def is_running(pid):
     try:
         with open("/proc/%d/stat" % pid) as file:
             return file.read().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
 
 

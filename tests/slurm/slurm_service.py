@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """sublet-slurmd on a host that is lent to a Slurm cluster, and what it has started."""
+import collections
 import os
 import subprocess
 import time
 
 from federation import BIN, Failure
-from slurm_inside import LIMIT, is_running
+from slurm_inside import LIMIT
 
 ACCOUNTS = "0:200000:65536"
+Process = collections.namedtuple("Process", "comm uid state")
 
 
 class Service:
@@ -28,15 +30,22 @@ class Service:
             time.sleep(0.05)
 
     def processes(self):
-        """Processes of the namespaces that it has made, by their number here."""
+        """Processes of the namespaces that it has made, by their number here. A process that
+        ends meanwhile is left out."""
         own = os.readlink("/proc/self/ns/pid")
         found = {}
         for pid in filter(str.isdigit, os.listdir("/proc")):
             try:
-                if os.readlink("/proc/%s/ns/pid" % pid) != own and is_running(int(pid)):
-                    found[int(pid)] = read("/proc/%s/comm" % pid).strip()
+                if os.readlink("/proc/%s/ns/pid" % pid) == own:
+                    continue
+                with open("/proc/%s/stat" % pid) as file:
+                    before, _, after = file.read().rpartition(")")
+                process = Process(before.partition("(")[2], os.stat("/proc/%s" % pid).st_uid,
+                                  after.split()[0])
             except OSError:
-                pass
+                continue
+            if process.state not in "ZX":
+                found[int(pid)] = process
         return found
 
 

@@ -130,9 +130,9 @@ def inside_borrow():
         wait_for(f, "the map", lambda: read(f.marks + "/map").split() == ["0", "200000", "65536"])
         expect_equal(os.stat(f.marks + "/map").st_uid, 200001, "daemon, outside")
         inside = service.processes()
-        expect("slurmd-wlm" in inside.values() and "munged" in inside.values(), inside)
-        for pid in inside:
-            expect(os.stat("/proc/%d" % pid).st_uid >= 200000, "%s is no root" % inside[pid])
+        expect({"slurmd-wlm", "munged"} <= {process.comm for process in inside.values()}, inside)
+        for process in inside.values():
+            expect(process.uid >= 200000, "%s is no root" % process.comm)
 
         # What waits is demand; it ends with what waits.
         second = submit("sleep 3600", "-n3")
@@ -161,7 +161,8 @@ def kill_guest(f, service, name):
 
 
 def kill_slurmd(f, service, name):
-    pid, = [pid for pid, comm in service.processes().items() if comm == "slurmd-wlm"]
+    pid, = [pid for pid, process in service.processes().items()
+            if process.comm == "slurmd-wlm"]
     os.kill(pid, signal.SIGKILL)
 
 
@@ -190,17 +191,17 @@ def inside_lost():
 
 
 def inside_stopped():
-    """A guest that is suspended takes no CPU: what its slurmd runs stands still, and goes
-    on with it."""
+    """A guest that is suspended takes no CPU: what its slurmd runs is stopped, and resumes
+    with it."""
     with Federation(below=below()) as f:
         service = start_federation(f)
         first = submit(beat(f, "beat"), "-n1")
         wait_for(f, "the job beats", lambda: beats(f, "beat"))
         (name, _), = guests().items()
         f.cli("south", "stop", name[len("sublet"):])
-        states = lambda: {read("/proc/%d/stat" % pid).rpartition(")")[2].split()[0]
-                          for pid, comm in service.processes().items() if comm != "sublet-slurmd"}
-        f.wait_for("all stand still", lambda: states() <= {"T", "Z"})
+        states = lambda: {process.state for process in service.processes().values()
+                          if process.comm != "sublet-slurmd"}
+        f.wait_for("all are stopped", lambda: states() == {"T"})
         before = len(beats(f, "beat"))
         f.cli("south", "resume", name[len("sublet"):])
         wait_for(f, "the job goes on", lambda: len(beats(f, "beat")) > before)
@@ -217,8 +218,7 @@ def inside_root():
         wait_for(f, "the job beats", lambda: beats(f, "beat"))
         expect_equal((read(f.marks + "/who"), os.stat(f.marks + "/who").st_uid), ("1\n", 1),
                      "daemon, on both sides")
-        users = {comm: os.stat("/proc/%d" % pid).st_uid
-                 for pid, comm in service.processes().items()}
+        users = {process.comm: process.uid for process in service.processes().values()}
         expect_equal((users["slurmd-wlm"], users["slurm_script"]), (0, 1), "accounts")
         service.process.terminate()
         service.process.wait()

@@ -206,7 +206,8 @@ def story_forgotten(both, job, name):
     print("slurmctld was killed: the node was %s" % ("known" if is_known else "forgotten"))
     before = len(both.beats("first"))
     both.wait_for("its marks", lambda: len(both.beats("first")) > before)
-    scripts = [pid for pid, comm in both.service.processes().items() if comm == "slurm_script"]
+    scripts = [pid for pid, process in both.service.processes().items()
+               if process.comm == "slurm_script"]
     expect_equal(len(scripts), 1, "it runs once")
     (name, _), = both.nodes().items()
     return name
