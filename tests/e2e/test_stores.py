@@ -9,6 +9,7 @@ import pwd
 import shutil
 import sqlite3
 import subprocess
+import time
 
 from faults import Load, Watch, agree, stamped, stamps
 from federation import (BIN, BROKER, LIMIT, NORTH, SOUTH, Failure, Federation, Skip,
@@ -375,9 +376,9 @@ def run_full(f, name, given):
     f.let_end(name)
     filler = fill(os.path.join(f.dir, "small"))
     start = os.path.getsize(f.log(name))
-    for _ in range(500):
-        if f.ending[name].poll() is not None:
-            break
+    # Free pages of the database may take what some hundred jobs add.
+    deadline = time.monotonic() + LIMIT
+    while f.ending[name].poll() is None and time.monotonic() < deadline:
         with contextlib.suppress(Failure, ValueError):
             given.add(("south", f.submit("south", stamped(f, "south", 0.1))))
     said = ended(f, name, start, ("full",))
