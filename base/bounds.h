@@ -66,6 +66,7 @@ enum {
     LOAD_VALUES_MAX = 320, /* values that a host reports: LSF's 256 external indices,
                               built-in indices, and resources */
     RUN_LOADS_MAX = 1000,  /* runs in one HOST_LOAD */
+    RUN_THREADS_MAX = 10000000, /* of a run, as reported; Linux has 4,194,304 pids */
     LEASE_LOAD_HOSTS_MAX = 500, /* hosts in one LEASE_LOAD, which must fit a frame */
     LOAD_VALUE_SIZE = 128,      /* one value as text, with the NUL */
 };

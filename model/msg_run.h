@@ -145,9 +145,13 @@ struct msg_host_alive { /* HOST_ALIVE, HOST_PONG */
     struct journal_mark mark; /* of the site: PONG */
 };
 
+/* What a run uses now, and has used. */
 struct run_load {
     struct run_id run;
-    int64_t cpu_ms; /* until now */
+    int64_t cpu_ms;           /* until now */
+    int64_t mem_kib;          /* peak */
+    int64_t rss_kib, vsz_kib; /* resident and virtual memory of its processes now */
+    int n_threads;
 };
 
 /* All values of a host. A value that is missing is no longer known. A run that is

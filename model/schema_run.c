@@ -289,8 +289,9 @@ static const struct schema load_value_schema = SCHEMA("LoadValue", load_value);
 
 #define S struct run_load
 static const struct field run_load[] = {
-    PART(1, run, &schema_run_id),
-    TIME(2, cpu_ms),
+    PART(1, run, &schema_run_id),       TIME(2, cpu_ms),
+    INT64(481, mem_kib, 0, NUMBER_MAX), INT64(482, rss_kib, 0, NUMBER_MAX),
+    INT64(483, vsz_kib, 0, NUMBER_MAX), INT(484, n_threads, 0, RUN_THREADS_MAX),
 };
 static const struct schema run_load_schema = SCHEMA("RunLoad", run_load);
 #undef S

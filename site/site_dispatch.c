@@ -461,7 +461,7 @@ static void on_host_alive(struct site *site, const struct call *call,
     host_table_send(site->hosts, call->host, &msg, effects);
 }
 
-/* The processor time of this site's own jobs on the host. */
+/* What this site's own jobs on the host use. */
 static void take_use(struct site *site, const struct call *call)
 {
     const struct msg_host_load *load = &call->msg->host_load;
@@ -473,6 +473,10 @@ static void take_use(struct site *site, const struct call *call)
         }
         struct job *job = job_table_find_attempt(site->jobs, load->runs[i].run.attempt);
         if (job != NULL) {
+            job->usage = (struct job_usage){.mem_kib = load->runs[i].mem_kib,
+                                            .rss_kib = load->runs[i].rss_kib,
+                                            .vsz_kib = load->runs[i].vsz_kib,
+                                            .n_threads = load->runs[i].n_threads};
             fairshare_ledger_set_cpu_used(site->fairshare, job, load->runs[i].cpu_ms,
                                           call->now_ms);
         }

@@ -33,6 +33,7 @@ json_t *columns_find(const json_t *row, const char *path)
 #define HOSTS(heading, path) {heading, path, false, format_hosts}
 #define INDEX(heading, path) {heading, path, true, format_index}
 #define INSTANCES(heading, path) {heading, path, false, format_instances}
+#define KIB(heading, path) {heading, path, false, format_kib}
 #define LOAD(heading, path) {heading, path, false, format_load}
 #define MEMBERS(heading, path) {heading, path, false, format_members}
 #define PERCENT(heading, path) {heading, path, true, format_percent}
@@ -74,9 +75,10 @@ static const struct column jobs_block[] = COLUMNS(
     TEXT("Interactive", "interactive"), TEXT("Requirements", "resreq"),
     TEXT("Reserves", "reserved"), TEXT("Excluded hosts", "avoided"),
     HOSTS("Hosts", "hosts"), TEXT("Processors", "processors"), TEXT("Lease", "lease"),
-    TIME("Submitted", "submit_at"), TIME("Started", "start_at"),
-    TIME("Ended", "end_at"), TEXT("Exit code", "exit_code"),
-    TEXT("Post-exec state", "post_state"));
+    DURATION_IF_ANY("CPU time", "cpu_s"), KIB("Memory", "rss_kib"),
+    KIB("Peak memory", "mem_kib"), TIME("Submitted", "submit_at"),
+    TIME("Started", "start_at"), TIME("Ended", "end_at"),
+    TEXT("Exit code", "exit_code"), TEXT("Post-exec state", "post_state"));
 
 static const struct column hist_table[] = COLUMNS(
     NUMBER("JOBID", "id"), TEXT("USER", "user"), TEXT("JOB_NAME", "name"),

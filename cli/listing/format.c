@@ -204,6 +204,15 @@ const char *format_percent(struct arena *arena, json_t *value)
                : format_plain(arena, value);
 }
 
+const char *format_kib(struct arena *arena, json_t *value)
+{
+    json_t *size =
+        json_is_number(value) ? json_real(json_number_value(value) / 1024) : NULL;
+    const char *text = format_size(arena, size != NULL ? size : value);
+    json_decref(size);
+    return text;
+}
+
 const char *format_size(struct arena *arena, json_t *value)
 {
     const double step = 1024.0, most = 10000.0; /* as in LSF: 6348M */

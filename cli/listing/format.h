@@ -36,6 +36,8 @@ const char *format_each_used(struct arena *arena, json_t *value);
 const char *format_index(struct arena *arena, json_t *value);
 const char *format_percent(struct arena *arena, json_t *value);
 const char *format_size(struct arena *arena, json_t *value);
+/* KiB as MB and so on. */
+const char *format_kib(struct arena *arena, json_t *value);
 /* {"a":1,"b":"x"} as "a=1 b=x". */
 const char *format_members(struct arena *arena, json_t *value);
 const char *format_instances(struct arena *arena, json_t *value);

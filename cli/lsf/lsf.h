@@ -109,7 +109,7 @@ void lsf_print_separator(void); /* between two jobs, hosts or queues in full */
 
 lsf_format_fn lsf_format_text, lsf_format_plain, lsf_format_time, lsf_format_seconds,
     lsf_format_job_id, lsf_format_job_index, lsf_format_exec_host,
-    lsf_format_first_host, lsf_format_nexec_host, lsf_format_from_host, lsf_format_mem,
+    lsf_format_first_host, lsf_format_plan_finish, lsf_format_from_host, lsf_format_mem,
     lsf_format_limit_size, lsf_format_limit_minutes, lsf_format_limit_time,
     lsf_format_finish_time, lsf_format_time_left, lsf_format_yes, lsf_format_used,
     lsf_format_count, lsf_format_joined, lsf_format_index, lsf_format_percent,

@@ -80,14 +80,6 @@ const char *lsf_format_first_host(struct arena *arena, const json_t *row,
     return "";
 }
 
-const char *lsf_format_nexec_host(struct arena *arena, const json_t *row,
-                                  const char *path)
-{
-    const json_t *hosts = columns_find(row, path);
-    return json_is_object(hosts) ? arena_printf(arena, "%zu", json_object_size(hosts))
-                                 : "";
-}
-
 /* Commands reach a site by its socket, so that jobs are submitted on its machine. */
 const char *lsf_format_from_host(struct arena *arena, const json_t *row,
                                  const char *path)
@@ -171,6 +163,16 @@ const char *lsf_format_finish_time(struct arena *arena, const json_t *row,
     }
     const char *text = time_text(arena, end, false);
     return text[0] != '\0' ? arena_printf(arena, "%s %s", text, mark) : "";
+}
+
+/* The estimated start and the run limit. */
+const char *lsf_format_plan_finish(struct arena *arena, const json_t *row,
+                                   const char *path)
+{
+    int64_t start = lsf_format_instant(row, path);
+    double limit = run_limit(row);
+    return start >= 0 && limit > 0 ? time_text(arena, start + (int64_t)limit, false)
+                                   : "";
 }
 
 /* "1:30 L", in hours and minutes. */

@@ -52,19 +52,16 @@ static void add_exec_hosts(json_t *row, bool is_condensed)
 
 static void annotate(struct arena *arena, json_t *row)
 {
-    const char *state = lsf_format_get(row, "state"), *host;
-    json_t *slots;
-    json_int_t n_slots = 0;
+    const char *state = lsf_format_get(row, "state");
     int64_t submitted = lsf_format_instant(row, "submit_at");
     int64_t started = lsf_format_instant(row, "start_at");
     bool waits = strcmp(state, "PEND") == 0 || strcmp(state, "PSUSP") == 0;
-    json_object_foreach(json_object_get(row, "hosts"), host, slots)
-    {
-        n_slots += json_integer_value(slots);
-    }
-    if (n_slots > 0) {
-        json_object_set_new(row, "slots_allocated", json_integer(n_slots));
+    if (json_is_integer(json_object_get(row, "n_hosts"))) {
+        json_object_set(row, "slots_allocated", json_object_get(row, "slots"));
         json_object_set(row, "exec_cwd", json_object_get(row, "cwd"));
+    }
+    if (!json_is_number(json_object_get(row, "rss_kib"))) {
+        json_object_set(row, "rss_kib", json_object_get(row, "mem_kib"));
     }
     if (started >= submitted || waits) {
         int64_t until = waits ? (int64_t)time(NULL) : started;
@@ -311,6 +308,32 @@ static void print_end(struct call *call, struct arena *arena, const json_t *row)
     }
 }
 
+/* What it uses; of a job that has ended the peak of its memory. */
+static void print_usage(struct arena *arena, const json_t *row)
+{
+    const char *mem = lsf_format_mem(arena, row, "rss_kib");
+    const char *swap = lsf_format_mem(arena, row, "vsz_kib");
+    const char *peak = lsf_format_mem(arena, row, "mem_kib");
+    if (swap[0] != '\0') {
+        printf("%s: Resource usage collected.\n"
+               "                     MEM: %s;  SWAP: %s;  NTHREAD: %s\n",
+               lsf_format_long_time(arena, (int64_t)time(NULL)), mem, swap,
+               lsf_format_plain(arena, row, "threads"));
+    }
+    if (peak[0] != '\0') {
+        printf("\n MEMORY USAGE:\n MAX MEM: %s\n", peak);
+    }
+}
+
+static void print_requirements(const json_t *row)
+{
+    const char *combined = lsf_format_get(row, "combined_resreq");
+    if (combined[0] != '\0') {
+        printf("\n RESOURCE REQUIREMENT DETAILS:\n Combined: %s\n Effective: %s\n",
+               combined, lsf_format_get(row, "start_at")[0] != '\0' ? combined : "-");
+    }
+}
+
 static void print_limits(struct arena *arena, const json_t *row)
 {
     const char *run = lsf_format_limit_time(arena, row, "limits.run_s");
@@ -390,6 +413,7 @@ static int show_long(struct call *call, const json_t *rows)
         print_submission(call, arena, row);
         print_start(call, arena, row);
         print_end(call, arena, row);
+        print_usage(arena, row);
         print_limits(arena, row);
         if (call_has(call, "-aff")) {
             show_affinity(call, row);
@@ -398,6 +422,7 @@ static int show_long(struct call *call, const json_t *rows)
             printf("\n %s REASONS:\n", waits ? "PENDING" : "SUSPENDING");
             print_reasons(row);
         }
+        print_requirements(row);
     }
     if (json_array_size(rows) == 0) {
         return lsf_print_rows(call, &lsf_fields_jobs, rows);

@@ -59,8 +59,9 @@ struct guard_record {
     uint64_t resize_done, resize_code; /* of the last resize, as in RUN_STATE */
     uint64_t cause;                    /* enum run_cause */
     uint64_t code;
-    uint64_t post; /* enum run_post, with ENDED */
-    uint64_t cpu_ms, mem_kib;
+    uint64_t post;                        /* enum run_post, with ENDED */
+    uint64_t cpu_ms, mem_kib;             /* mem_kib: the peak */
+    uint64_t rss_kib, vsz_kib, n_threads; /* of its processes now, while it runs */
     uint64_t out_bytes, err_bytes;
     uint64_t seq; /* how often it was written to disk; 0: never */
     char text[GUARD_RECORD_TEXT_SIZE];

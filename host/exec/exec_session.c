@@ -160,7 +160,7 @@ static void report_runs(struct exec_session *session, int64_t now_ms,
     }
 }
 
-/* CPU time of running runs that was not reported; what does not fit waits for the next
+/* The usage of running runs that was not reported; what does not fit waits for the next
  * message. */
 static void fill_runs(struct exec_session *session, struct msg_host_load *load,
                       struct arena *arena)
@@ -175,6 +175,10 @@ static void fill_runs(struct exec_session *session, struct msg_host_load *load,
             uses[load->n_runs++] = (struct run_load){
                 .run = exec_session_id(run),
                 .cpu_ms = (int64_t)run->record.cpu_ms,
+                .mem_kib = (int64_t)run->record.mem_kib,
+                .rss_kib = (int64_t)run->record.rss_kib,
+                .vsz_kib = (int64_t)run->record.vsz_kib,
+                .n_threads = (int)run->record.n_threads,
             };
             run->is_use_due = false;
         }
@@ -308,12 +312,19 @@ struct host_run *exec_session_next(const struct exec_session *session,
     return run == NULL ? session->runs : run->hh.next;
 }
 
-/* Only the CPU time has changed. */
+static bool is_other_use(const struct guard_record *before,
+                         const struct guard_record *record)
+{
+    return record->cpu_ms != before->cpu_ms || record->rss_kib != before->rss_kib ||
+           record->n_threads != before->n_threads;
+}
+
+/* Only the usage has changed. */
 static bool is_use_only(const struct guard_record *before,
                         const struct guard_record *record)
 {
     return record->phase == RUN_RUNNING && before->phase == RUN_RUNNING &&
-           record->cpu_ms != before->cpu_ms && record->token == before->token &&
+           is_other_use(before, record) && record->token == before->token &&
            record->control_done == before->control_done &&
            record->resize_done == before->resize_done &&
            record->start_ms == before->start_ms;
@@ -323,7 +334,7 @@ void exec_session_change(struct exec_session *session, struct host_run *run,
                          const struct guard_record *record)
 {
     bool is_known = is_use_only(&run->record, record);
-    run->is_use_due = is_known || record->cpu_ms != 0;
+    run->is_use_due = is_known || is_other_use(&(struct guard_record){0}, record);
     run->record = *record;
     if (!is_known) {
         set_due(session, run);
@@ -565,7 +576,7 @@ void exec_session_begin(struct exec_session *session, int64_t wait_ms, int64_t n
     session->received_ms = now_ms;
     resend_begin(&session->hello, now_ms + wait_ms);
     while ((run = exec_session_next(session, run)) != NULL) {
-        run->is_use_due = run->record.cpu_ms != 0;
+        run->is_use_due = is_other_use(&(struct guard_record){0}, &run->record);
         set_due(session, run);
     }
 }

@@ -51,7 +51,7 @@ struct host_run {
     struct guard_record record; /* phase RUN_UNKNOWN: not known yet */
     /* Of the session: */
     bool is_due;     /* to be reported */
-    bool is_use_due; /* likewise its CPU time, while it runs */
+    bool is_use_due; /* likewise its usage, while it runs */
     int64_t reported_ms;
     struct host_run *prev_due, *next_due;
     UT_hash_handle hh;

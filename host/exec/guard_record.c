@@ -30,7 +30,8 @@ static const struct field fields[] = {
     NUMBER(start_ms),    NUMBER(end_ms),    NUMBER(control_done), NUMBER(cause),
     NUMBER(code),        NUMBER(cpu_ms),    NUMBER(mem_kib),      NUMBER(out_bytes),
     NUMBER(err_bytes),   NUMBER(seq),       NUMBER(can_resize),   NUMBER(resize_done),
-    NUMBER(resize_code), NUMBER(post),      TEXT(text),
+    NUMBER(resize_code), NUMBER(post),      NUMBER(rss_kib),      NUMBER(vsz_kib),
+    NUMBER(n_threads),   TEXT(text),
 };
 enum { FIELDS = sizeof(fields) / sizeof(fields[0]) };
 
@@ -62,7 +63,7 @@ size_t guard_record_format(const struct guard_record *record, char *text)
         if (field->size > 0) {
             used += snprintf(to, room, "%s=%s\n", field->name,
                              (const char *)record + field->offset);
-        } else {
+        } else if (number_at(record, field) != 0) {
             used += snprintf(to, room, "%s=%" PRIu64 "\n", field->name,
                              number_at(record, field));
         }

@@ -4,17 +4,17 @@
 
 #include <limits.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "host/kernel/kernel.h"
 
 enum {
     LISTEN_RETRY_MS = 1000,
-    REPORT_USE_MS =
-        10000, /* CPU time is reported more often than the agent reports it ... */
-    REPORT_LEAST_MS = 100, /* ... if it has grown by that ... */
-    REPORT_COST_FACTOR =
-        50, /* ... and at the cost of a fiftieth of a processor at most */
+    REPORT_USE_MS = 10000,   /* usage is reported more often than the agent does it */
+    REPORT_LEAST_MS = 100,   /* ... if CPU time has grown by that, */
+    REPORT_LEAST_KIB = 1024, /* or if memory has changed by that, */
+    REPORT_COST_FACTOR = 50, /* and at the cost of a fiftieth of a processor at most */
 };
 
 /* ---- connections */
@@ -101,12 +101,20 @@ static int64_t report_use_at(const struct guard_run *run)
 /* For the agent only: on disk it would be outdated soon. */
 static void report_use(struct guard_run *run, int64_t now)
 {
-    int64_t cpu_ms = run_rusage_cpu_ms(&run->rusage, &run->procs);
+    struct run_rusage_sample sample;
+    run_rusage_sample_run(&run->rusage, &run->procs, &sample);
     int64_t least_ms = (kernel_clock_now_ms() - now) * REPORT_COST_FACTOR;
     run->report_use_at = now + (least_ms > REPORT_USE_MS ? least_ms : REPORT_USE_MS);
-    if (cpu_ms >= (int64_t)run->record.cpu_ms + REPORT_LEAST_MS) {
-        run->record.cpu_ms = (uint64_t)cpu_ms;
-        guard_link_push(&run->link, &run->record);
+    struct guard_record *record = &run->record;
+    if (sample.cpu_ms >= (int64_t)record->cpu_ms + REPORT_LEAST_MS ||
+        llabs(sample.mem_kib - (int64_t)record->rss_kib) >= REPORT_LEAST_KIB ||
+        sample.n_threads != (int64_t)record->n_threads) {
+        record->cpu_ms = (uint64_t)sample.cpu_ms;
+        record->mem_kib = (uint64_t)run->rusage.peak_kib;
+        record->rss_kib = (uint64_t)sample.mem_kib;
+        record->vsz_kib = (uint64_t)sample.swap_kib;
+        record->n_threads = (uint64_t)sample.n_threads;
+        guard_link_push(&run->link, record);
     }
 }
 

@@ -57,9 +57,15 @@ void run_rusage_add_cgroups(struct run_rusage *rusage, const struct procs *procs
     rusage->peak_kib = larger(memcg_peak_kib(&procs->memcg), rusage->peak_kib);
 }
 
-int64_t run_rusage_cpu_ms(const struct run_rusage *rusage, const struct procs *procs)
+void run_rusage_sample_run(struct run_rusage *rusage, const struct procs *procs,
+                           struct run_rusage_sample *sample)
 {
-    return rusage->cpu_ms + run_rusage_procs_cpu_ms(procs);
+    int64_t counted_ms =
+        cgroup_is_open(&procs->cgroup) ? cgroup_cpu_ms(&procs->cgroup) : -1;
+    run_rusage_measure(procs, sample);
+    sample->cpu_ms = rusage->cpu_ms + (counted_ms >= 0 ? counted_ms : sample->cpu_ms);
+    rusage->peak_kib = larger(larger(memcg_peak_kib(&procs->memcg), sample->mem_kib),
+                              rusage->peak_kib);
 }
 
 void run_rusage_record(const struct run_rusage *rusage, struct guard_record *record)

@@ -20,8 +20,6 @@ struct run_rusage {
 
 /* Before the cgroups are removed. */
 void run_rusage_add_cgroups(struct run_rusage *rusage, const struct procs *procs);
-/* All CPU time so far. */
-int64_t run_rusage_cpu_ms(const struct run_rusage *rusage, const struct procs *procs);
 /* All processes have ended: puts their usage into the record. */
 void run_rusage_record(const struct run_rusage *rusage, struct guard_record *record);
 
@@ -30,6 +28,9 @@ struct run_rusage_sample {
     int64_t cpu_ms, mem_kib, swap_kib, n_processes, n_threads;
 };
 void run_rusage_measure(const struct procs *procs, struct run_rusage_sample *sample);
+/* The same with all CPU time of the run so far; notes the peak of its memory. */
+void run_rusage_sample_run(struct run_rusage *rusage, const struct procs *procs,
+                           struct run_rusage_sample *sample);
 /* CPU time of the present cgroup, or as measured. */
 int64_t run_rusage_procs_cpu_ms(const struct procs *procs);
 

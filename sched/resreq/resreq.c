@@ -9,6 +9,7 @@
 #include "sched/resreq/resreq_affinity.h"
 #include "sched/resreq/resreq_alternatives.h"
 #include "sched/resreq/resreq_section.h"
+#include "sched/resreq/resreq_text.h"
 
 /* What the strings of a job, an application or a queue say, apart from select and
  * order. */
@@ -185,11 +186,13 @@ static int compile_one(struct arena *arena, const struct resreq_rules *rules,
     struct level level = {.rusages = {.n_alternatives = 0}};
     int code = read_levels(&compiler, from, &level);
     const struct resreq_selection *selection = &compiler.selection;
-    if (code == 0 && !rules->defaults_any && !selection->names_type &&
-        !selection->names_text_or_boolean) {
+    bool is_local = code == 0 && !rules->defaults_any && !selection->names_type &&
+                    !selection->names_text_or_boolean;
+    if (is_local) {
         resreq_select_default(arena, &compiler.selection);
     }
-    *resreq = (struct resreq){.program = compiler.selection.program,
+    *resreq = (struct resreq){.is_local = is_local,
+                              .program = compiler.selection.program,
                               .order = compiler.order,
                               .rusages = level.rusages,
                               .span = level.span,
@@ -403,51 +406,49 @@ int resreq_list_hosts(const struct resreq *resreq, const struct resource_table *
     return n_listed;
 }
 
-/* ---------------------------------------------------------------- one string of many
- */
+/* ---------------------------------------------------------------- as text */
 
-static const char *add_content(struct arena *arena, const char *sum,
-                               const struct resreq_part *part)
+static const char *one_text(struct arena *arena, const struct resreq_rules *rules,
+                            const struct resreq_strings *from)
 {
-    struct resreq_lex content = part->content;
-    bool is_select = part->section == RESREQ_SELECT;
-    /* A ! comes first in the joined order. */
-    if (part->section == RESREQ_ORDER && sum != NULL &&
-        resreq_lex_peek(&content).kind == LEX_NOT) {
-        resreq_lex_next(&content);
-    }
-    const char *text = content.source + content.at;
-    int length = content.end - content.at;
-    const char *joint = is_select ? " && " : part->section == RESREQ_ORDER ? ":" : ",";
-    return arena_printf(arena, is_select ? "%s%s(%.*s)" : "%s%s%.*s",
-                        sum == NULL ? "" : sum, sum == NULL ? "" : joint, length, text);
+    struct resreq_notes notes = {.arena = arena};
+    struct resreq_error error;
+    struct resreq resreq;
+    return compile_one(arena, rules, from, &resreq, &notes, &error) == 0
+               ? resreq_text_levels(arena, rules->language.resources, from, &resreq)
+               : NULL;
 }
 
-const char *resreq_join(struct arena *arena, const char *const *strings, int n_strings)
+const char *resreq_combined(struct arena *arena, const struct resreq_rules *rules,
+                            const struct resreq_strings *from)
 {
-    if (n_strings <= 1) {
-        return n_strings == 1 ? strings[0] : "";
+    struct resreq_alternatives alternatives = {.count = 0};
+    struct resreq_error error;
+    struct braced braced;
+    if (find_braced(from, &braced, &error) != 0) {
+        return NULL;
     }
-    const char *sums[RESREQ_SECTIONS] = {NULL};
-    for (int i = 0; i < n_strings; i++) {
-        struct resreq_parts parts;
-        struct resreq_notes notes = {.arena = arena};
-        struct resreq_error error;
-        if (resreq_section_split(strings[i], true, &parts, &notes, &error) != 0) {
-            continue;
+    if (braced.string == NULL) {
+        return one_text(arena, rules, &braced.from);
+    }
+    if (resreq_alternatives_split(arena, *braced.string, &alternatives, &error) != 0) {
+        return NULL;
+    }
+    const char *text = "";
+    for (int i = 0; i < alternatives.count; i++) {
+        *braced.string = alternatives.parts[i];
+        const char *one = one_text(arena, rules, &braced.from);
+        if (one == NULL) {
+            return NULL;
         }
-        for (int k = 0; k < parts.count; k++) {
-            int section = (int)parts.parts[k].section;
-            sums[section] = add_content(arena, sums[section], &parts.parts[k]);
+        const char *joint = alternatives.is_compound ? " + " : " || ";
+        const char *number = alternatives.slots[i] > 0
+                                 ? arena_printf(arena, "%d*", alternatives.slots[i])
+                                 : "";
+        text = arena_printf(arena, "%s%s%s{%s}", text, i > 0 ? joint : "", number, one);
+        if (alternatives.delays[i] > 0) {
+            text = arena_printf(arena, "%s@%d", text, (int)alternatives.delays[i]);
         }
     }
-    const char *joined = "";
-    for (int section = 0; section < RESREQ_SECTIONS; section++) {
-        if (sums[section] != NULL) {
-            joined = arena_printf(
-                arena, "%s%s%s[%s]", joined, joined[0] != '\0' ? " " : "",
-                resreq_error_section_name((enum resreq_section)section), sums[section]);
-        }
-    }
-    return joined;
+    return text;
 }

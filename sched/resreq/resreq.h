@@ -54,6 +54,7 @@ struct resreq_rules {
 struct resreq {
     const struct resreq *next; /* the next alternative; NULL: this is the last */
     bool is_compound;          /* it and all that follow are parts of one requirement */
+    bool is_local;             /* no string names a type: `type == local` */
     int n_slots;               /* of the part; 0: the rest of the job's slots */
     int64_t delay_ms; /* a job may use it so long after its submission; the next one
                          has at least the same delay */
@@ -91,8 +92,9 @@ int resreq_count_slots(struct arena *arena, const char *source);
 int resreq_list_hosts(const struct resreq *resreq, const struct resource_table *table,
                       const struct resreq_local *local, int *rows);
 
-/* Joins several strings as LSF shows them: "select[(a) && (b)] order[x:y]"; a single
- * string stays as it is. They must have been compiled before. */
-const char *resreq_join(struct arena *arena, const char *const *strings, int n_strings);
+/* What the strings of all levels require together, as one string with the same meaning:
+ * `select[(type == any) && (mem > 50)] rusage[mem=10]`. NULL: a string is not valid. */
+const char *resreq_combined(struct arena *arena, const struct resreq_rules *rules,
+                            const struct resreq_strings *from);
 
 #endif

@@ -39,6 +39,13 @@ struct job_fairshare {
     int64_t busy_milli;           /* on average, in thousandths of processors */
 };
 
+/* What the run of a job on own hosts uses, as its host has reported last. */
+struct job_usage {
+    int64_t mem_kib;          /* peak */
+    int64_t rss_kib, vsz_kib; /* now; 0: not reported */
+    int n_threads;
+};
+
 struct submission;
 
 /* What history.c has recorded last. */
@@ -119,6 +126,7 @@ struct job {
     bool is_doubted;       /* a lost part of the journal may have started it */
     bool is_dropped;       /* about to be removed */
     struct job_recorded recorded;
+    struct job_usage usage; /* of its attempt */
 };
 
 struct job_group;

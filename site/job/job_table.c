@@ -380,6 +380,7 @@ void job_table_begin(struct job_table *jobs, struct job *job, uint64_t attempt,
     job_set_overload(job, "");
     job->control = (struct run_control){0};
     job->use = (struct run_use){0};
+    job->usage = (struct job_usage){0};
     job->suspension =
         (struct job_suspension){.n_preempted = job->suspension.n_preempted};
     job->requeue_cause = REQUEUE_NONE;

@@ -65,19 +65,25 @@ static const struct application *application_of(const struct resreq_cache *cache
                                   cache->config->n_applications, spec->app);
 }
 
+static struct resreq_strings strings_of(const struct resreq_cache *cache, int queue,
+                                        const struct job_spec *spec)
+{
+    const struct application *app = application_of(cache, spec);
+    return (struct resreq_strings){
+        .queue = cache->config->queues[queue].res_req,
+        .resrsv_limit = cache->config->queues[queue].resrsv_limit,
+        .application = app != NULL ? app->res_req : NULL,
+        .strings = spec->res_reqs,
+        .n_strings = spec->n_res_reqs,
+    };
+}
+
 static int compile(const struct resreq_cache *cache, struct arena *arena, int queue,
                    const struct job_spec *spec, struct resreq *resreq,
                    struct resreq_notes *notes, struct resreq_error *fault)
 {
     struct resreq_rules rules = resreq_config_rules(cache->config, cache->resources);
-    struct resreq_strings from = {
-        .queue = cache->config->queues[queue].res_req,
-        .resrsv_limit = cache->config->queues[queue].resrsv_limit,
-        .strings = spec->res_reqs,
-        .n_strings = spec->n_res_reqs,
-    };
-    const struct application *app = application_of(cache, spec);
-    from.application = app != NULL ? app->res_req : NULL;
+    struct resreq_strings from = strings_of(cache, queue, spec);
     return resreq_compile(arena, &rules, &from, resreq, notes, fault);
 }
 
@@ -166,6 +172,14 @@ bool resreq_cache_forbids_resize(const struct resreq_cache *cache, struct arena 
     return compile(cache, arena, queue, spec, &resreq, &notes, &fault) == 0 &&
            (resreq.next != NULL || resreq.is_compound || resreq.affinity.is_given ||
             resreq.rusages.n_alternatives > 1 || resreq.span.cu.is_exclusive);
+}
+
+const char *resreq_cache_combined(const struct resreq_cache *cache, struct arena *arena,
+                                  int queue, const struct job_spec *spec)
+{
+    struct resreq_rules rules = resreq_config_rules(cache->config, cache->resources);
+    struct resreq_strings from = strings_of(cache, queue, spec);
+    return resreq_combined(arena, &rules, &from);
 }
 
 static bool names_excl(const char *text)

@@ -54,6 +54,11 @@ int resreq_cache_check(const struct resreq_cache *cache, int queue,
 bool resreq_cache_forbids_resize(const struct resreq_cache *cache, struct arena *arena,
                                  int queue, const struct job_spec *spec);
 
+/* What the job requires together with its queue and its application
+ * (resreq_combined); NULL: its strings are not valid any more. */
+const char *resreq_cache_combined(const struct resreq_cache *cache, struct arena *arena,
+                                  int queue, const struct job_spec *spec);
+
 /* The type of the compute units that such a job has exclusively; -1: none. Most jobs
  * are told by a glance at their strings; the others are compiled in the arena. */
 int resreq_cache_exclusive_units(const struct resreq_cache *cache, struct arena *arena,

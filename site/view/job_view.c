@@ -7,7 +7,7 @@
 #include "model/job_control.h"
 #include "model/job_id.h"
 #include "model/page.h"
-#include "sched/resreq/resreq.h"
+#include "sched/resreq/resreq_text.h"
 #include "site/job/job.h"
 #include "site/ledger/site_ledger.h"
 #include "site/load/site_load.h"
@@ -251,7 +251,13 @@ static void add_use(struct arena *arena, struct value *row, const struct job *jo
                        is_known      ? job->exit->cpu_ms
                        : is_reported ? job->fairshare.cpu_ms
                                      : -1);
-    value_add_known(arena, row, "mem_kib", is_known, is_known ? job->exit->mem_kib : 0);
+    const struct job_usage *usage = &job->usage;
+    bool is_measured = has_run && !is_known && usage->rss_kib > 0;
+    value_add_known(arena, row, "mem_kib", is_known || is_measured,
+                    is_known ? job->exit->mem_kib : usage->mem_kib);
+    value_add_known(arena, row, "rss_kib", is_measured, usage->rss_kib);
+    value_add_known(arena, row, "vsz_kib", is_measured, usage->vsz_kib);
+    value_add_known(arena, row, "threads", is_measured, usage->n_threads);
 }
 
 /* Several -R joined to one as LSF does; NULL: there is none. */
@@ -261,8 +267,22 @@ static const char *resreq_text(struct arena *arena, const struct job_spec *spec,
     if (spec->n_res_reqs == 0) {
         return NULL;
     }
-    return value_cut_text(arena, resreq_join(arena, spec->res_reqs, spec->n_res_reqs),
+    return value_cut_text(arena,
+                          resreq_text_join(arena, spec->res_reqs, spec->n_res_reqs),
                           is_asked ? 2 * RES_REQS_BYTES_MAX : LISTED_RESREQ_BYTES);
+}
+
+/* With the strings of its queue and its application; NULL: the queue is gone. */
+static const char *combined_text(const struct site_view *view, struct arena *arena,
+                                 const struct job *job, bool is_asked)
+{
+    const char *text = job->queue < 0 ? NULL
+                                      : resreq_cache_combined(view->resreq_cache, arena,
+                                                              job->queue, job->spec);
+    return text == NULL ? NULL
+                        : value_cut_text(arena, text,
+                                         is_asked ? 4 * RES_REQS_BYTES_MAX
+                                                  : LISTED_RESREQ_BYTES);
 }
 
 /* The pending reasons as LSF lists them: the sentence, then the number of hosts for
@@ -432,11 +452,15 @@ static struct value *job_row(struct site_view *view, struct arena *arena,
     value_add_text(arena, row, "user", job->spec->user);
     value_add_text(arena, row, "queue", job_queue_name(job));
     value_add_text(arena, row, "resreq", resreq_text(arena, job->spec, is_asked));
+    value_add_text(arena, row, "combined_resreq",
+                   combined_text(view, arena, job, is_asked));
     value_add_text(arena, row, "reserved", job->reserved);
     value_add_text(arena, row, "avoided",
                    job->avoided != NULL ? value_cut_text(arena, job->avoided, TEXT_MAX)
                                         : NULL);
     value_add_int(arena, row, "slots", job_slots(job));
+    value_add_known(arena, row, "n_hosts", job->attempt != 0 && job->n_hosts > 0,
+                    job->n_hosts);
     add_hosts(arena, row, job);
     add_condensed(view, arena, row, job);
     value_add_instant(arena, row, "submit_at", job->submit_ms);

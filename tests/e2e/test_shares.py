@@ -111,20 +111,29 @@ def test_accounts_are_shown():
     expect(account("/lab")["cpu_s"] > 0, "its group has used it too")
 
 
-def test_processor_time_counts_while_a_job_runs():
+def test_usage_is_known_while_a_job_runs():
+    """Processor time, which counts for the user's share, and memory: 20 MB of it."""
     before = account("/lab/" + ME)["cpu_s"]
-    job = submit("fair", "while [ ! -e %s ]; do :; done" % os.path.join(f.marks, "busy"))
+    job = submit("fair", "x=$(head -c 20000000 /dev/zero | tr '\\0' x); "
+                 "while [ ! -e %s ]; do :; done" % os.path.join(f.marks, "busy"))
     f.wait_state("south", job, "RUN")
     f.wait_for("its processor time", lambda: (f.job("south", job)["cpu_s"] or 0) > 0.2)
+    f.wait_for("its memory", lambda: (f.job("south", job)["rss_kib"] or 0) > 19000)
+    row = f.job("south", job)
+    expect(row["vsz_kib"] > row["rss_kib"] and row["mem_kib"] >= row["rss_kib"] and
+           row["threads"] >= 1, row)
     now = account("/lab/" + ME)["cpu_s"]
     expect(now > before + 0.1, "%s, before %s" % (now, before))
     f.kill9("south")
     f.start("south")
     f.wait_for("it to be known again", lambda: (f.job("south", job)["cpu_s"] or 0) > 0.1)
     expect(account("/lab/" + ME)["cpu_s"] > 0.9 * now, "nothing is lost over a crash")
+    expect(f.job("south", job)["rss_kib"] > 19000, "memory after a crash")
     make("busy")
     f.wait_state("south", job, "DONE")
     ended = account("/lab/" + ME)["cpu_s"]
+    row = f.job("south", job)
+    expect(row["rss_kib"] is None and row["mem_kib"] > 19000, "the peak: %s" % row)
     cpu = f.job("south", job)["cpu_s"]
     expect(before * 0.9 + 0.9 * cpu < ended < before + 1.1 * cpu + 0.1,
            "%s: %s before, and %s of the job" % (ended, before, cpu))
@@ -231,5 +240,5 @@ def setup():
 
 if __name__ == "__main__":
     main(test_only_who_has_a_share, test_accounts_are_shown,
-         test_processor_time_counts_while_a_job_runs,
+         test_usage_is_known_while_a_job_runs,
          test_the_queue_that_had_least_is_next, test_of_which_group, test_borrowed_slots_count_at_home, shared=f, setup=setup)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sched/resreq/resreq.h"
+#include "sched/resreq/resreq_text.h"
 #include "tests/fuzz/input.h"
 
 enum { STRINGS_MAX = 8, HOSTS = RESOURCE_BLOCK + 3, SIZE_MAX_READ = 3 * RES_REQ_MAX };
@@ -119,7 +119,7 @@ static void check_alone(const struct resreq *resreq, const int *rows, int n_rows
 static void check_joined(struct arena *arena, struct resreq_rules rules,
                          const struct resreq_strings *from, const int *rows, int n_rows)
 {
-    const char *joined = resreq_join(arena, from->strings, from->n_strings);
+    const char *joined = resreq_text_join(arena, from->strings, from->n_strings);
     struct resreq_strings one = {.strings = &joined, .n_strings = 1};
     struct resreq_notes notes = {.arena = arena};
     struct resreq_error fault;

@@ -283,11 +283,17 @@ static void test_unsent(void **state)
     }
 }
 
-/* CPU time alone is part of the load. */
+/* Usage alone is part of the load. */
 static void test_use(void **state)
 {
     struct trial *trial = *state;
-    struct guard_record record = {.phase = RUN_RUNNING, .token = 7, .cpu_ms = 500};
+    struct guard_record record = {.phase = RUN_RUNNING,
+                                  .token = 7,
+                                  .cpu_ms = 500,
+                                  .mem_kib = 3000,
+                                  .rss_kib = 2000,
+                                  .vsz_kib = 9000,
+                                  .n_threads = 3};
     add(trial, 0, RUN_RUNNING);
     begin(trial);
     expect(trial, "state:1:2 HOST_SYNCED HOST_LOAD");
@@ -298,11 +304,23 @@ static void test_use(void **state)
     assert_int_equal(trial->effects.count, 1);
     struct msg load = trial->effects.items[0].send.msg;
     assert_int_equal(load.host_load.n_runs, 1);
-    assert_int_equal(load.host_load.runs[0].cpu_ms, 500);
+    const struct run_load *use = &load.host_load.runs[0];
+    assert_int_equal(use->cpu_ms, 500);
+    assert_int_equal(use->mem_kib, 3000);
+    assert_int_equal(use->rss_kib, 2000);
+    assert_int_equal(use->vsz_kib, 9000);
+    assert_int_equal(use->n_threads, 3);
     exec_session_unsent(&trial->session, &load, trial->now_ms);
     effects_clear(&trial->effects);
     assert_int_equal(trial->session.load_ms, 0);
     assert_true(trial->runs[0].is_use_due);
+
+    /* Memory that has changed is reported too, though no CPU time was used. */
+    trial->runs[0].is_use_due = false;
+    record.rss_kib = 1500;
+    exec_session_change(&trial->session, &trial->runs[0], &record);
+    assert_true(trial->runs[0].is_use_due);
+    assert_int_equal(trial->effects.count, 0);
 }
 
 /* The site's journal was replaced by an older copy: its new run has the number of one

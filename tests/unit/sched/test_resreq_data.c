@@ -122,6 +122,31 @@ static void name_rows(const struct resreq_rows_hosts *hosts, const int *rows,
     }
 }
 
+/* The strings of all levels as one select the same hosts in the same order. */
+static bool combined_matches(const struct resreq_rows_hosts *hosts, struct arena *arena,
+                             const struct resreq_rules *rules,
+                             const struct resreq_strings *from,
+                             const struct resreq_local *local, const char *names,
+                             const char *at)
+{
+    const char *combined = resreq_combined(arena, rules, from);
+    const struct resreq_strings one = {.strings = &combined, .n_strings = 1};
+    struct resreq_notes notes = {.arena = arena};
+    struct resreq_error fault;
+    struct resreq resreq;
+    int rows[16];
+    char found[512];
+    if (combined == NULL ||
+        resreq_compile(arena, rules, &one, &resreq, &notes, &fault) != 0) {
+        return wrong("%s: combined \"%s\": %s %s", at, combined, fault.text,
+                     fault.hint);
+    }
+    int n_rows = resreq_list_hosts(&resreq, hosts->table, local, rows);
+    name_rows(hosts, rows, n_rows, found, sizeof(found));
+    return strcmp(found, names) == 0 ||
+           wrong("%s: combined \"%s\": %s, expected %s", at, combined, found, names);
+}
+
 static bool run_match(char *const *columns, const char *at, void *context)
 {
     struct resreq_rows_hosts *hosts = context;
@@ -163,9 +188,11 @@ static bool run_match(char *const *columns, const char *at, void *context)
     char names[512];
     int n_rows = resreq_list_hosts(&resreq, hosts->table, &local, rows);
     name_rows(hosts, rows, n_rows, names, sizeof(names));
+    bool is_same = combined_matches(hosts, &arena, &rules, &from, &local, names, at);
     arena_release(&arena);
-    return strcmp(names, columns[0]) == 0 ||
-           wrong("%s: %s, expected %s: %s", at, names, columns[0], columns[3]);
+    return is_same &&
+           (strcmp(names, columns[0]) == 0 ||
+            wrong("%s: %s, expected %s: %s", at, names, columns[0], columns[3]));
 }
 
 static void hosts_are_selected(void **state)
@@ -177,11 +204,66 @@ static void hosts_are_selected(void **state)
     resreq_rows_release(&hosts);
 }
 
+/* ---------------------------------------------------------------- combined */
+
+static void levels_are_combined(void **state)
+{
+    static const struct {
+        const char *queue, *application, *job, *combined;
+    } rows[] = {
+        {NULL, NULL, NULL, "select[type == local]"},
+        {NULL, NULL, "mem > 50", "select[(mem > 50) && (type == local)]"},
+        {NULL, NULL, "select[type == any]", "select[type == any]"},
+        /* select: all levels; rusage: by resource, the job's first */
+        {"select[swp > 1] rusage[mem=20,swp=5]", "select[tmp > 2]",
+         "select[type == any] rusage[mem=10]",
+         "select[(type == any) && (tmp > 2) && (swp > 1)] rusage[mem=10,swp=5]"},
+        /* the order of the queue counts only without another string */
+        {"order[mem]", NULL, NULL, "select[type == local] order[mem]"},
+        {"order[mem]", NULL, "order[swp] select[type==any]",
+         "select[type==any] order[swp]"},
+        {"order[mem]", NULL, "select[type==any]", "select[type==any]"},
+        /* span and cu as a whole, same together */
+        {"span[hosts=1] same[type]", "same[model]", "span[ptile=2]",
+         "select[type == local] span[ptile=2] same[model:type]"},
+        /* alternatives: each with the other levels */
+        {"rusage[swp=5]", NULL, "{select[type==any]} || {rusage[mem=3]}",
+         "{select[type==any] rusage[swp=5]} || "
+         "{select[type == local] rusage[mem=3,swp=5]}"},
+        {NULL, NULL, "2*{select[type==any]} + 1*{select[type==any] span[hosts=1]}",
+         "2*{select[type==any]} + 1*{select[type==any] span[hosts=1]}"},
+        {NULL, NULL, "select[", NULL},
+    };
+    struct resreq_rows_hosts hosts;
+    resreq_rows_load(&hosts);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct arena arena;
+        arena_init(&arena);
+        const struct resreq_rules rules = {
+            .language = {.resources = hosts.resources, .has_local = true},
+            .reading = RESREQ_READ_ALL,
+        };
+        const struct resreq_strings from = {.queue = rows[i].queue,
+                                            .application = rows[i].application,
+                                            .strings = &rows[i].job,
+                                            .n_strings = rows[i].job != NULL};
+        const char *combined = resreq_combined(&arena, &rules, &from);
+        if (rows[i].combined == NULL) {
+            assert_null(combined);
+        } else {
+            assert_string_equal(combined, rows[i].combined);
+        }
+        arena_release(&arena);
+    }
+    resreq_rows_release(&hosts);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(strings_are_judged),
         cmocka_unit_test(hosts_are_selected),
+        cmocka_unit_test(levels_are_combined),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
