@@ -34,6 +34,8 @@ static struct site_api api_of(struct site *site)
         .queues = site->queues,
         .fairshare = site->fairshare,
         .resreq_cache = site->resreq_cache,
+        .rusage_sources = &site->rusage_sources,
+        .capacity = site->capacity,
         .hosts = site->hosts,
         .runs = site->runs,
         .consumer = site->consumer,

@@ -689,7 +689,7 @@ const struct lsf_command lsf_table_commands[] = {
     {"bkill", "JOB...|0", "kill", "Ends jobs, or sends them a signal.", bkill_options, CALL_WORDS_MIXED, lsf_control_kill},
     {"bstop", "JOB...|0", "stop", "Suspends jobs.", bstop_options, CALL_WORDS_MIXED, lsf_control_stop},
     {"bresume", "JOB...|0", "resume", "Resumes suspended jobs.", select_options, CALL_WORDS_MIXED, lsf_control_resume},
-    {"bmod", "JOB", "modify", "Changes a job, or an array, that waits; of one that runs the limits of -W and -M, and -r.", bmod_options, CALL_WORDS_MIXED, lsf_submit_modify},
+    {"bmod", "JOB", "modify", "Changes a job, or an array, that waits; of one that runs its limits (-W, -M), what it reserves (-R), and -r.", bmod_options, CALL_WORDS_MIXED, lsf_submit_modify},
     {"bswitch", "QUEUE JOB...|0", "switch", "Moves jobs that wait to another queue.", bswitch_options, CALL_WORDS_MIXED, lsf_control_switch},
     {"btop", "JOB [POSITION]", "btop", "Moves a job before all others of its queue and priority.", move_options, CALL_WORDS_MIXED, lsf_control_top},
     {"bbot", "JOB [POSITION]", "bbot", "Moves a job behind all others of its queue and priority.", move_options, CALL_WORDS_MIXED, lsf_control_bottom},

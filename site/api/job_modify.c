@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* job_modify.c: JOB_MODIFY: a job gets other options (bmod): one that waits nearly
- * all of them, one that has started other limits. */
+ * all of them, one that has started other limits and reservations. */
 #include "site/api/site_api.h"
 
 #include <string.h>
@@ -12,7 +12,9 @@
 #include "site/config/site_config.h"
 #include "site/job/history.h"
 #include "site/job/job_group.h"
+#include "site/ledger/site_ledger.h"
 #include "site/lifecycle/lifecycle.h"
+#include "site/pass/capacity.h"
 
 static bool has(const struct msg_job_modify *modify, enum job_field field)
 {
@@ -22,11 +24,13 @@ static bool has(const struct msg_job_modify *modify, enum job_field field)
 /* ---------------------------------------------------------------- which job */
 
 /* What a job that has started can take: its host is told of limits, and a limit cannot
- * be taken away there. */
-static bool suits_started(const struct msg_job_modify *modify)
+ * be taken away there. What it reserves on borrowed hosts its provider has on record.
+ */
+static bool suits_started(const struct msg_job_modify *modify, const struct job *job)
 {
     const uint64_t fields =
-        UINT64_C(1) << JOB_FIELD_RUN_LIMIT | UINT64_C(1) << JOB_FIELD_RERUNNABLE;
+        UINT64_C(1) << JOB_FIELD_RUN_LIMIT | UINT64_C(1) << JOB_FIELD_RERUNNABLE |
+        (job->lease[0] == '\0' ? UINT64_C(1) << JOB_FIELD_RES_REQS : 0);
     struct job_rlimits limits;
     const struct job_spec *to = &modify->to.spec;
     return (modify->fields & ~fields) == 0 &&
@@ -70,11 +74,13 @@ static int check_job(const struct site_api *api, const struct peer *from,
                            job->control.action == CONTROL_KILL)) {
         return err_set(err, ERR_STATE, "job is being terminated");
     }
-    if (job->attempt != 0 && !suits_started(modify)) {
+    if (job->attempt != 0 && !suits_started(modify, job)) {
         return err_set(err, ERR_STATE,
-                       "%s has started: only its run limit (-W), its memory limit (-M) "
-                       "and -r can be changed",
-                       job->index != 0 ? "an element of the array" : "job");
+                       "%s has started%s: only its run limit (-W), its memory limit "
+                       "(-M)%s and -r can be changed",
+                       job->index != 0 ? "an element of the array" : "job",
+                       job->lease[0] != '\0' ? " on borrowed hosts" : "",
+                       job->lease[0] != '\0' ? "" : ", its requirements (-R)");
     }
     return job->spec->interaction == INTERACTION_NONE
                ? 0
@@ -260,6 +266,32 @@ static int check_slots(const struct site_api *api, const struct peer *owner,
     return n_more > 0 ? submit_bounds_slots(api, owner, n_more, err) : 0;
 }
 
+/* A job that has started: its queue may be closed by now, and its hosts gone. */
+static int check_started(const struct site_api *api,
+                         const struct msg_job_modify *modify, const struct job *job,
+                         uint64_t bare_limits, struct arena *arena, struct row_job *row,
+                         struct err *err)
+{
+    struct resreq_rusages unused;
+    int code = submit_check_rules(api, job->queue, bare_limits, arena, &row->spec,
+                                  &row->terms, err);
+    if (code != 0 || !has(modify, JOB_FIELD_RES_REQS)) {
+        return code;
+    }
+    if (job->queue < 0) {
+        return err_set(err, ERR_STATE, "queue %s is not configured any more",
+                       job_queue_name(job));
+    }
+    code = check_requirements(api, arena, job->queue, row, err);
+    if (code == 0) {
+        code = resreq_cache_rusage(api->resreq_cache, arena, job->queue, job->spec,
+                                   &unused, err);
+    }
+    return code != 0 ? code
+                     : resreq_cache_rusage(api->resreq_cache, arena, job->queue,
+                                           &row->spec, &unused, err);
+}
+
 static int change(const struct site_api *api, const struct peer *from,
                   const struct msg_job_modify *modify, const struct job *job,
                   bool has_started, struct arena *arena, struct row_job *row,
@@ -281,10 +313,8 @@ static int change(const struct site_api *api, const struct peer *from,
     }
     uint64_t bare_limits = modify->to.bare_limits & modify->limits;
     if (code == 0 && has_started) {
-        /* Its queue may be closed by now, and its hosts gone. */
         row->terms.depend = before.depend;
-        return submit_check_rules(api, job->queue, bare_limits, arena, &row->spec,
-                                  &row->terms, err);
+        return check_started(api, modify, job, bare_limits, arena, row, err);
     }
     if (code == 0) {
         code = submit_check(api, &owner, bare_limits, arena, row, &queue, err);
@@ -324,6 +354,24 @@ static void tell_host(struct site_api *api, const struct msg_job_modify *modify,
                             api->now_ms, effects);
 }
 
+/* What such a job reserves once it runs: in the scopes of the site, as at dispatch. */
+static const char *reserved_text(const struct site_api *api, struct arena *arena,
+                                 int queue, const struct job_spec *spec)
+{
+    struct resreq_rusages rusages;
+    struct err err;
+    int n_hosts;
+    if (resreq_cache_rusage(api->resreq_cache, arena, queue, spec, &rusages, &err) !=
+        0) {
+        return "";
+    }
+    const struct place_host *hosts =
+        capacity_hosts(api->capacity, arena, api->local_ms, &n_hosts);
+    struct rusage_pass *pass =
+        rusage_pass_new(api->rusage_sources, arena, hosts, n_hosts, api->now_ms);
+    return rusage_pass_text(pass, arena, rusage_pass_requests(pass, &rusages));
+}
+
 void job_modify_request(struct site_api *api, const struct peer *from,
                         const struct msg *msg, struct effects *effects)
 {
@@ -345,6 +393,10 @@ void job_modify_request(struct site_api *api, const struct peer *from,
     }
     job_group_obtain(job_table_groups(api->jobs), row.terms.job_group, row.spec.user,
                      effects);
+    const char *reserved =
+        has_started && has(modify, JOB_FIELD_RES_REQS)
+            ? reserved_text(api, arena, job->queue, &row.spec)
+            : NULL;
     job_table_modify(api->jobs, &row);
     int end = job_table_count(api->jobs), at = job_table_index_of(api->jobs, row.id);
     job_store_spec(job_table_at_const(api->jobs, at), effects);
@@ -352,6 +404,9 @@ void job_modify_request(struct site_api *api, const struct peer *from,
         struct job *changed = job_table_at(api->jobs, at);
         if (job_is_ended(changed)) {
             continue;
+        }
+        if (reserved != NULL && changed->attempt != 0) {
+            job_table_reserve(api->jobs, changed, reserved);
         }
         job_store(changed, effects);
         tell_host(api, modify, changed, effects);

@@ -34,6 +34,8 @@ struct site_api {
     struct queue_table *queues;
     const struct fairshare_ledger *fairshare;
     struct resreq_cache *resreq_cache;
+    const struct rusage_sources *rusage_sources;
+    const struct capacity *capacity;
     struct host_table *hosts;
     struct runs *runs;
     struct consumer *consumer;
@@ -108,7 +110,8 @@ site_api_fn job_signal_request;
 site_api_fn job_move_request;
 
 /* JOB_MODIFY: a job, or an array, becomes another one. One that has started takes a run
- * limit, a memory limit and rerunnability; it keeps its id, its
+ * limit, a memory limit, rerunnability and, on own hosts, requirements, whose rusage it
+ * reserves from then on; it keeps its id, its
  * place and the time of its submission. All checks of SUBMIT apply, for its owner. */
 site_api_fn job_modify_request;
 

@@ -277,9 +277,12 @@ const char *job_queue_name(const struct job *job);
 void job_table_switch(struct job_table *jobs, struct job *job, int queue);
 void job_table_reorder(struct job_table *jobs, struct job *job, bool to_top);
 /* The job `row->id`, or all elements of the array that have not ended, become that of
- * the row. If one has started, the row has another run limit, memory limit or
- * rerunnability alone. Nothing of the row is borrowed. Not stored yet. */
+ * the row. If one has started, the row has another run limit, memory limit,
+ * rerunnability or requirements alone. Nothing of the row is borrowed. Not stored yet.
+ */
 void job_table_modify(struct job_table *jobs, const struct row_job *row);
+/* A job with an attempt reserves other resources from now on. Not stored yet. */
+void job_table_reserve(struct job_table *jobs, struct job *job, const char *reserved);
 
 /* Why load suspends it or lets it resume; "": it does not. */
 void job_set_overload(struct job *job, const char *text);

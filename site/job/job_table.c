@@ -342,6 +342,13 @@ void job_table_modify(struct job_table *jobs, const struct row_job *row)
     }
 }
 
+void job_table_reserve(struct job_table *jobs, struct job *job, const char *reserved)
+{
+    job_index_remove(jobs, job);
+    job_set_reserved(job, reserved);
+    job_index_add(jobs, job);
+}
+
 void job_table_reorder(struct job_table *jobs, struct job *job, bool to_top)
 {
     job_index_remove(jobs, job);

@@ -174,6 +174,27 @@ bool resreq_cache_forbids_resize(const struct resreq_cache *cache, struct arena 
             resreq.rusages.n_alternatives > 1 || resreq.span.cu.is_exclusive);
 }
 
+int resreq_cache_rusage(const struct resreq_cache *cache, struct arena *arena,
+                        int queue, const struct job_spec *spec,
+                        struct resreq_rusages *rusages, struct err *err)
+{
+    const unsigned fixed = 1U << RESREQ_CU | 1U << RESREQ_AFFINITY;
+    struct resreq_notes notes = {.arena = arena};
+    struct resreq_error fault;
+    struct resreq resreq;
+    if (compile(cache, arena, queue, spec, &resreq, &notes, &fault) != 0) {
+        return err_set(err, ERR_PARSE, "%s", fault.text);
+    }
+    if (resreq.next != NULL || resreq.is_compound ||
+        resreq.rusages.n_alternatives > 1 || (resreq.sections & fixed) != 0) {
+        return err_set(err, ERR_PARSE,
+                       "the requirements of a job that has started do not change if "
+                       "they have alternatives, cu or affinity");
+    }
+    *rusages = resreq.rusages;
+    return 0;
+}
+
 const char *resreq_cache_combined(const struct resreq_cache *cache, struct arena *arena,
                                   int queue, const struct job_spec *spec)
 {

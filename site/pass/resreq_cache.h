@@ -54,6 +54,12 @@ int resreq_cache_check(const struct resreq_cache *cache, int queue,
 bool resreq_cache_forbids_resize(const struct resreq_cache *cache, struct arena *arena,
                                  int queue, const struct job_spec *spec);
 
+/* What a running job would reserve with the strings of `spec`, which have been checked.
+ * ERR_PARSE if it has alternatives, cu or affinity: these are chosen at dispatch. */
+int resreq_cache_rusage(const struct resreq_cache *cache, struct arena *arena,
+                        int queue, const struct job_spec *spec,
+                        struct resreq_rusages *rusages, struct err *err) MUST_CHECK;
+
 /* What the job requires together with its queue and its application
  * (resreq_combined); NULL: its strings are not valid any more. */
 const char *resreq_cache_combined(const struct resreq_cache *cache, struct arena *arena,

@@ -100,6 +100,82 @@ static void test_only_what_is_named_changes(void **state)
     site_stage_release(&stage);
 }
 
+static uint64_t add_reserving(struct site_stage *stage, const char *name,
+                              const char *rusage)
+{
+    struct peer from = site_stage_user("ana");
+    struct msg msg = {.kind = MSG_SUBMIT, .site = ""};
+    msg.submit.request = ++stage->request;
+    msg.submit.spec = site_stage_spec("local", "work");
+    msg.submit.spec.name = name;
+    msg.submit.spec.res_reqs = &rusage;
+    msg.submit.spec.n_res_reqs = 1;
+    site_stage_message(stage, &from, &msg);
+    const struct msg_reply *reply = site_stage_reply(stage);
+    return reply->code == 0 ? (uint64_t)value_find(reply->value, "job")->number : 0;
+}
+
+static const struct msg_reply *modify_rusage(struct site_stage *stage, const char *job,
+                                             const char *rusage)
+{
+    const struct msg_submit to = {.spec = {.res_reqs = &rusage, .n_res_reqs = 1}};
+    return modify(stage, "ana", job, bit(JOB_FIELD_RES_REQS), &to);
+}
+
+/* LSF: a running job reserves what bmod -R says from then on; whether so much is there
+ * does not matter to it, but to jobs that wait. What was chosen at its dispatch stays.
+ */
+static void test_a_job_that_runs_reserves_something_else(void **state)
+{
+    static const char text[] =
+        "Begin Site\nNAME = south\nSPOOL = /tmp/x\nEnd Site\n"
+        "Begin Resource\nRESOURCENAME TYPE CONSUMABLE\nlic Numeric Y\ntok Numeric "
+        "Y\nEnd Resource\n"
+        "Begin ResourceMap\nRESOURCENAME LOCATION\nlic (3@[all])\ntok (9@[all])\nEnd "
+        "ResourceMap\n"
+        "Begin Host\nHOST_NAME MXJ\ns1 9\nEnd Host\n"
+        "Begin Queue\nQUEUE_NAME = local\nRES_REQ = rusage[tok=1]\nEnd Queue\n";
+    static const char *const refused[] = {
+        "{rusage[lic=1]} || {rusage[lic=2]}", "rusage[lic=1 || lic=2]",
+        "rusage[lic=1] affinity[core]", "rusage[nosuch=1]"};
+    struct site_stage stage;
+    (void)state;
+    site_stage_init_text(&stage, text);
+    site_stage_host_up(&stage, "s1");
+    uint64_t first = add_reserving(&stage, "first", "rusage[lic=3]");
+    uint64_t second = add_reserving(&stage, "second", "rusage[lic=2]");
+    assert_true(has_started(&stage, first));
+    assert_false(has_started(&stage, second));
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+        assert_int_equal(modify_rusage(&stage, "1", refused[i])->code, ERR_PARSE);
+        assert_string_equal(site_stage_job_text(&stage, first, "resreq"),
+                            "rusage[lic=3]");
+    }
+    assert_false(has_started(&stage, second));
+    assert_int_equal(modify_rusage(&stage, "1", "rusage[lic=2]")->code, 0);
+    assert_false(has_started(&stage, second)); /* one is left */
+    assert_int_equal(modify_rusage(&stage, "1", "rusage[lic=1]")->code, 0);
+    assert_true(has_started(&stage, second));
+    assert_string_equal(site_stage_job_text(&stage, first, "reserved"),
+                        "lic=1/job,tok=1/job");
+
+    /* More than there is: nobody else gets any, also after a restart. */
+    assert_int_equal(modify_rusage(&stage, "1", "rusage[lic=9]")->code, 0);
+    uint64_t third = add_reserving(&stage, "third", "rusage[lic=1]");
+    assert_false(has_started(&stage, third));
+    site_stage_restart(&stage);
+    site_stage_host_hello(&stage, "s1");
+    site_stage_running(&stage, "s1", site_stage_attempt_of(&stage, first), 7);
+    site_stage_running(&stage, "s1", site_stage_attempt_of(&stage, second), 7);
+    site_stage_host_synced(&stage, "s1");
+    assert_string_equal(site_stage_job_text(&stage, first, "reserved"),
+                        "lic=9/job,tok=1/job");
+    assert_false(has_started(&stage, third));
+    assert_int_equal(modify_rusage(&stage, "1", "rusage[lic=0]")->code, 0);
+    assert_true(has_started(&stage, third));
+    site_stage_release(&stage);
+}
+
 static const struct run_control *last_control(const struct site_stage *stage)
 {
     const struct msg *msg = site_stage_sent(stage, MSG_RUN_CONTROL, 0);
@@ -240,6 +316,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_job_that_runs_takes_limits),
+        cmocka_unit_test(test_a_job_that_runs_reserves_something_else),
         cmocka_unit_test(test_only_what_is_named_changes),
         cmocka_unit_test(test_another_condition),
         cmocka_unit_test(test_the_checks_of_a_submission),
