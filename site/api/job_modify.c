@@ -393,10 +393,9 @@ void job_modify_request(struct site_api *api, const struct peer *from,
     }
     job_group_obtain(job_table_groups(api->jobs), row.terms.job_group, row.spec.user,
                      effects);
-    const char *reserved =
-        has_started && has(modify, JOB_FIELD_RES_REQS)
-            ? reserved_text(api, arena, job->queue, &row.spec)
-            : NULL;
+    const char *reserved = has_started && has(modify, JOB_FIELD_RES_REQS)
+                               ? reserved_text(api, arena, job->queue, &row.spec)
+                               : NULL;
     job_table_modify(api->jobs, &row);
     int end = job_table_count(api->jobs), at = job_table_index_of(api->jobs, row.id);
     job_store_spec(job_table_at_const(api->jobs, at), effects);
