@@ -33,13 +33,15 @@ static bool is_named(const json_t *row, const void *pattern)
     return strcmp(name, pattern) == 0 || fnmatch(pattern, array, 0) == 0;
 }
 
+/* "all": on any own host. */
 static bool is_on_host(const json_t *row, const void *names)
 {
     const char *host;
     json_t *slots;
+    bool is_all = is_listed("all", names);
     json_object_foreach(json_object_get(row, "hosts"), host, slots)
     {
-        if (is_listed(host, names)) {
+        if (is_listed(host, names) || (is_all && strchr(host, '@') == NULL)) {
             return true;
         }
     }
@@ -144,9 +146,36 @@ static bool names_jobs(const struct call *call, int first)
     return call->n_operands > first && !is_all;
 }
 
+/* The names of -m, and the members of those that are host groups or compute units. */
+static int hosts_meant(struct call *call, struct connect *connect, const char **names)
+{
+    struct msg_query query = listing_query(QUERY_GROUPS);
+    struct listing groups = {0};
+    struct err err;
+    const json_t *row;
+    size_t i;
+    *names = call_value(call, "-m");
+    if (listing_fetch(&groups, connect, &query, &err) != 0) {
+        call_fail_err(&err);
+        listing_free(&groups);
+        return LSF_FAILED;
+    }
+    json_array_foreach(groups.rows, i, row)
+    {
+        if (strcmp(lsf_format_get(row, "kind"), "user") != 0 &&
+            is_listed(lsf_format_get(row, "group"), call_value(call, "-m"))) {
+            *names = arena_printf(&call->arena, "%s %s", *names,
+                                  lsf_format_joined(&call->arena, row, "members"));
+        }
+    }
+    listing_free(&groups);
+    return CALL_OK;
+}
+
 int lsf_select_rows(struct call *call, int first, bool with_ended,
                     struct listing *listing, int *n_missing)
 {
+    const char *hosts = NULL;
     struct msg_query query = listing_query(QUERY_JOBS);
     struct connect *connect;
     struct err err;
@@ -171,11 +200,15 @@ int lsf_select_rows(struct call *call, int first, bool with_ended,
             status = LSF_FAILED;
         }
     }
+    if (status == CALL_OK && call_has(call, "-m")) {
+        status = hosts_meant(call, connect, &hosts);
+    }
     connect_free(connect);
     for (int i = 0; status == CALL_OK && i < FILTERS; i++) {
         if (call_has(call, filters[i].option)) {
+            bool is_hosts = strcmp(filters[i].option, "-m") == 0;
             listing_filter(listing, filters[i].keep,
-                           call_value(call, filters[i].option));
+                           is_hosts ? hosts : call_value(call, filters[i].option));
         }
     }
     return status;

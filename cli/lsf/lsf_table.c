@@ -80,7 +80,7 @@
 #define SELECTION \
     TAKE("-u", "USER", "jobs of this user; all: of everyone"), \
     TAKE("-q", "QUEUE", "jobs of this queue"), \
-    TAKE("-m", "HOST", "jobs on this host"), \
+    TAKE("-m", "HOSTS", "jobs on these hosts, host groups or compute units"), \
     TAKE("-J", "NAME", "jobs of this name, as \"prep*\""), \
     TAKE("-P", "PROJECT", "jobs of this project"), \
     TAKE("-app", "PROFILE", "jobs of this application profile"), \

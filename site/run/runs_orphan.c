@@ -145,6 +145,14 @@ static void report_orphan(struct runs *runs, struct run *run,
     runs->on_changed(runs->arg, run, now_ms, effects);
 }
 
+/* The host has just told of the run, so that it can be answered: it may still be
+ * listing its runs. */
+static void forget(struct runs *runs, struct run *run, struct effects *effects)
+{
+    run_table_forget(runs->table, run, effects);
+    runs_order_forget(runs, run->host, &run->id, effects);
+}
+
 void runs_orphan_see(struct runs *runs, struct run *run, int host,
                      const struct msg_run_state *state, int64_t now_ms,
                      struct effects *effects)
@@ -165,15 +173,16 @@ void runs_orphan_see(struct runs *runs, struct run *run, int host,
     if (state->phase == RUN_UNKNOWN) {
         run_table_forget(runs->table, run, effects);
     } else if (run->is_given_up && state->phase == RUN_WAITING) {
-        runs_forget(runs, run, effects);
+        forget(runs, run, effects);
     } else if (state->phase == RUN_ENDED && run->orphan_lease[0] != '\0') {
         report_orphan(runs, run, state, now_ms, effects);
     } else if (state->phase == RUN_ENDED) {
         if (run->record != RUN_RECORD_ENDED) {
             run_table_end(runs->table, run, &state->exit);
         }
-        if (run->is_given_up) {
-            runs_forget(runs, run, effects);
+        /* The site ended it already, and restarted before its host had forgotten it. */
+        if (run->is_given_up || state->control_done == RUN_CONTROL_LAST) {
+            forget(runs, run, effects);
         }
     } else if (run->is_given_up) {
         runs_orphan_end(runs, run, effects);

@@ -320,6 +320,32 @@ static void an_orphan_is_ended_by_order_alone(void **state)
     assert_int_equal(runs()->count, 0);
 }
 
+/* Its host had not yet forgotten it when the site ended. */
+static void an_orphan_that_was_ended_does_not_come_back(void **state)
+{
+    const struct msg_run_state end = {.phase = RUN_ENDED,
+                                      .token = TOKEN,
+                                      .start_ms = 500,
+                                      .control_done = RUN_CONTROL_LAST,
+                                      .exit = {.end = RUN_END_SIGNALLED, .code = 9}};
+    (void)state;
+    hello(50, 8, 30);
+    found(3, "7", RUN_RUNNING);
+    synced();
+    assert_int_equal(decide("root", ORPHAN_END, 3)->code, 0);
+    stage.nonce = LOST;
+    site_stage_run_state(&stage, "s1", "south", 3, &end);
+    assert_int_equal(runs()->count, 0);
+    site_stage_restart(&stage);
+    hello(50, 8, 30);
+    found(3, "7", RUN_RUNNING);
+    assert_int_equal(runs()->count, 1);
+    site_stage_run_state(&stage, "s1", "south", 3, &end);
+    assert_non_null(site_stage_sent(&stage, MSG_RUN_FORGET, 0));
+    assert_int_equal(runs()->count, 0);
+    synced();
+}
+
 /* The old run has the number of a new one: found on the same host, whose list of runs
  * came before the start. */
 static void a_refused_start_gets_another_number(void **state)
@@ -590,6 +616,7 @@ int main(void)
         TEST(an_adopted_run_is_a_job),
         TEST(an_orphan_that_has_ended_is_adopted_with_its_end),
         TEST(an_orphan_is_ended_by_order_alone),
+        TEST(an_orphan_that_was_ended_does_not_come_back),
         TEST(a_refused_start_gets_another_number),
         TEST(a_host_without_nonces_runs_jobs),
         TEST(a_job_that_may_have_started_is_not_started_again),
