@@ -123,6 +123,7 @@ static const struct lsf_field jobs[] = {
     /* columns of -W and -A */
     FIELD("w_cpu", NULL, 10, "CPU_USED", "cpu_clock", text),
     FIELD("a_spec", NULL, 18, "ARRAY_SPEC", "name", text),
+    FIELD("a_owner", NULL, 8, "OWNER", "user", text),
     FIELD("a_njobs", NULL, 5, "NJOBS", "njobs", count),
     FIELD("a_pend", NULL, 4, "PEND", "PEND", count),
     FIELD("a_done", NULL, 4, "DONE", "DONE", count),
@@ -181,6 +182,8 @@ static const struct lsf_field queues[] = {
     FIELD("post_exec", NULL, 20, "POST_EXEC", "post_exec", joined),
     FIELD("hosts", NULL, 20, "HOSTS", "hosts", text),
     FIELD("users", NULL, 20, "USERS", "users", text),
+    /* the column PRIO */
+    FIELD("q_prio", NULL, 4, "PRIO", "priority", priority),
     END,
 };
 
@@ -321,17 +324,16 @@ static const struct lsf_field units[] = {
 
 static const struct lsf_field resources[] = {
     FIELD("resource_name", NULL, 14, "RESOURCE_NAME", "name", text),
-    FIELD("type", NULL, 8, "TYPE", "type", text),
-    FIELD("order", NULL, 6, "ORDER", "order", text),
-    FIELD("interval", NULL, 8, "INTERVAL", "interval_s", count),
-    FIELD("release", NULL, 8, "CONSUMABLE", "consumable", bool),
+    FIELD("type", NULL, 7, "TYPE ", "type", text),
+    FIELD("order", NULL, 7, "ORDER ", "order", resource_order),
+    FIELD("description", NULL, 20, "DESCRIPTION", "description", text),
     END,
 };
 
 static const struct lsf_field models[] = {
     FIELD("model_name", NULL, 18, "MODEL_NAME", "name", text),
     FIELD("type_name", NULL, 18, "TYPE_NAME", "name", text),
-    FIELD("cpu_factor", NULL, 10, "CPU_FACTOR", "cpuf", plain),
+    FIELD("cpu_factor", NULL, 15, "CPU_FACTOR", "cpuf", cpu_factor),
     FIELD("architecture", NULL, 20, "ARCHITECTURE", "architecture", text),
     END,
 };
@@ -344,19 +346,19 @@ static const struct lsf_field slots[] = {
 };
 
 const struct lsf_listing lsf_fields_models = {"lsinfo", "MODELS", models,
-    "model_name:=18 cpu_factor:-10 architecture:=20", "No host model found"};
+    "model_name:=15 cpu_factor:15 architecture:=20", "No host model found"};
 const struct lsf_listing lsf_fields_types = {"lsinfo", "TYPES", models,
     "type_name:=18", "No host type found"};
 const struct lsf_listing lsf_fields_slots = {"bslots", "SLOTS", slots,
-    "slots:15 runtime:=15", "No backfill window exists at this time."};
+    "slots:14 runtime:=15", "No backfill window exists at this time."};
 const struct lsf_listing lsf_fields_jobs = {"bjobs", "JOBS", jobs,
     "jobid:=7 user stat queue:10 from_host exec_host job_name submit_time:=12",
     "No unfinished job found"};
 const struct lsf_listing lsf_fields_hosts = {"bhosts", "HOSTS", hosts,
-    "host_name:18 status:12 jl_u:-5 max:-6 njobs:-6 run:-6 ssusp:-6 ususp:-6 rsv:-6",
+    "host_name:18 status:12 jl_u:-4 max:-6 njobs:-6 run:-6 ssusp:-6 ususp:-6 rsv:-6",
     "No host found"};
 const struct lsf_listing lsf_fields_queues = {"bqueues", "QUEUES", queues,
-    "queue_name:15 priority:4 status:15 max:-4 jl_u:-4 jl_p:-4 jl_h:-4 njobs:-5 pend:-5 run:-5 susp:-5",
+    "queue_name:15 q_prio:4 status:15 max:-3 jl_u:-4 jl_p:-4 jl_h:-4 njobs:-5 pend:-5 run:-5 susp:-5",
     "No queue found"};
 const struct lsf_listing lsf_fields_users = {"busers", "USERS", users,
     "user:15 jl_p:-8 max:-6 njobs:-6 pend:-6 run:-6 ssusp:-6 ususp:-6 rsv:-6",
@@ -365,7 +367,7 @@ const struct lsf_listing lsf_fields_load = {"lsload", "HOSTS", load,
     "host_name:15 status:-6 r15s:-5 r1m:-5 r15m:-5 ut:-4 pg:-5 ls:-3 it:-5 tmp:-5 swp:-5 mem:-5",
     "No host found"};
 const struct lsf_listing lsf_fields_lshosts = {"lshosts", "HOSTS", lshosts,
-    "host_name:14 type:-7 model:-8 cpuf:-5 ncpus:-5 maxmem:-6 maxswp:-6 server:-6 resources:=20",
+    "host_name:11 type:-7 model:-8 cpuf:-5 ncpus:-5 maxmem:-6 maxswp:-6 server:-6 resources:=20",
     "No host found"};
 const struct lsf_listing lsf_fields_hist = {"bhist", "JOBS", hist,
     "jobid:=7 user job_name pend:=7 psusp:=7 run:=7 ususp:=7 ssusp:=7 unkwn:=7 total:=7",
@@ -390,5 +392,5 @@ const struct lsf_listing lsf_fields_host_groups = {"bmgroup", "GROUPS", groups,
 const struct lsf_listing lsf_fields_units = {"bmgroup", "UNITS", units,
     "name type hosts:=20", "No compute units defined."};
 const struct lsf_listing lsf_fields_resources = {"lsinfo", "RESOURCES", resources,
-    "resource_name:=14 type:-8 order:-6 interval:-8 release:-10", "No resource found"};
+    "resource_name:=13 type:-7 order:-7 description:=20", "No resource found"};
 /* clang-format on */

@@ -374,6 +374,27 @@ const char *lsf_format_names(struct arena *arena, const json_t *row, const char 
     return arena_printf(arena, "(%s)", lsf_format_joined(arena, row, path));
 }
 
+/* " 30", as in the column PRIO. */
+const char *lsf_format_priority(struct arena *arena, const json_t *row,
+                                const char *path)
+{
+    return arena_printf(arena, "%3s", lsf_format_plain(arena, row, path));
+}
+
+/* "Inc  ", as in the column ORDER; "N/A  " of what is not ordered. */
+const char *lsf_format_resource_order(struct arena *arena, const json_t *row,
+                                      const char *path)
+{
+    return arena_printf(arena, "%-5s", lsf_format_get(row, path));
+}
+
+/* "   15.00", as in the column CPU_FACTOR. */
+const char *lsf_format_cpu_factor(struct arena *arena, const json_t *row,
+                                  const char *path)
+{
+    return arena_printf(arena, "%8.2f", json_number_value(columns_find(row, path)));
+}
+
 const char *lsf_format_index(struct arena *arena, const json_t *row, const char *path)
 {
     json_t *value = columns_find(row, path);
@@ -397,12 +418,6 @@ const char *lsf_format_yes(struct arena *arena, const json_t *row, const char *p
     json_t *value = columns_find(row, path);
     (void)arena;
     return json_is_true(value) || json_is_string(value) ? "Y" : "N";
-}
-
-const char *lsf_format_bool(struct arena *arena, const json_t *row, const char *path)
-{
-    (void)arena;
-    return json_is_true(columns_find(row, path)) ? "Yes" : "No";
 }
 
 /* "too large" of "killed by ana (too large)". */

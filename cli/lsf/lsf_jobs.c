@@ -14,7 +14,7 @@ static const char priority_layout[] =
     "jobid:=7 user stat queue:10 from_host exec_host job_name submit_time:=12 "
     "job_priority:=12";
 static const char array_layout[] =
-    "jobid:=7 a_spec:-12 user:=8 a_njobs:-6 a_pend:-5 a_done:-5 a_run:-5 a_exit:-5 "
+    "jobid:=8 a_spec:11 a_owner:7 a_njobs:-5 a_pend:-4 a_done:-4 a_run:-4 a_exit:-4 "
     "a_ssusp:-5 a_ususp:-5 a_psusp:-5";
 
 /* ---- what LSF shows and the site has in other words */

@@ -569,6 +569,17 @@ int lsf_listing_clusters(struct call *call)
     return call_finish_output();
 }
 
+static json_t *resource_row(const char *name, const char *type, bool is_increasing,
+                            const char *description, int64_t interval_s)
+{
+    bool is_number = strcmp(type, resource_type_name(RESOURCE_NUMERIC)) == 0;
+    return json_pack("{s:s,s:s,s:s,s:s,s:I}", "name", name, "type", type, "order",
+                     !is_number      ? "N/A"
+                     : is_increasing ? "Inc"
+                                     : "Dec",
+                     "description", description, "interval", (json_int_t)interval_s);
+}
+
 /* Built-in resources, then those of section Resource. */
 static json_t *list_resources(const struct resources *builtin, const json_t *defined)
 {
@@ -576,22 +587,55 @@ static json_t *list_resources(const struct resources *builtin, const json_t *def
     const char *name;
     for (int id = 0; id < resources_count(builtin); id++) {
         const struct resource *at = resources_at(builtin, id);
-        json_array_append_new(rows,
-                              json_pack("{s:s,s:s,s:s,s:I,s:b}", "name", at->name,
-                                        "type", resource_type_name(at->type), "order",
-                                        at->is_increasing ? "Inc" : "Dec", "interval_s",
-                                        (json_int_t)(at->interval_ms / 1000),
-                                        "consumable", at->is_consumable));
+        json_t *one =
+            resource_row(at->name, resource_type_name(at->type), at->is_increasing,
+                         at->description, at->interval_ms / 1000);
+        json_object_set_new(one, "consumable", json_boolean(at->is_consumable));
+        json_object_set_new(one, "builtin", json_true());
+        json_array_append_new(rows, one);
     }
     json_object_foreach((json_t *)(uintptr_t)defined, name, row)
     {
-        json_t *copy = json_deep_copy(row);
-        bool is_up = json_is_true(json_object_get(row, "increasing"));
-        json_object_set_new(copy, "name", json_string(name));
-        json_object_set_new(copy, "order", json_string(is_up ? "Inc" : "Dec"));
-        json_array_append_new(rows, copy);
+        json_t *one = resource_row(
+            name, lsf_format_get(row, "type"),
+            json_is_true(json_object_get(row, "increasing")),
+            lsf_format_get(row, "description"),
+            (int64_t)json_integer_value(json_object_get(row, "interval_s")));
+        json_object_set(one, "consumable", json_object_get(row, "consumable"));
+        if (json_is_true(json_object_get(row, "consumable"))) {
+            json_object_set(one, "released", json_object_get(row, "released"));
+        }
+        json_array_append_new(rows, one);
     }
     return rows;
+}
+
+static const char *yes_no(const json_t *row, const char *key)
+{
+    return json_is_true(json_object_get(row, key)) ? "Yes" : "No";
+}
+
+/* lsinfo -l */
+static int show_resources_long(struct call *call, const json_t *rows)
+{
+    const json_t *row;
+    size_t i;
+    if (json_array_size(rows) == 0) {
+        return lsf_print_rows(call, &lsf_fields_resources, rows);
+    }
+    json_array_foreach(rows, i, row)
+    {
+        json_int_t interval = json_integer_value(json_object_get(row, "interval"));
+        printf("%sRESOURCE_NAME:  %s\nDESCRIPTION: %s\n"
+               "TYPE      ORDER  INTERVAL  BUILTIN  DYNAMIC  RELEASE  CONSUMABLE\n"
+               "%-7s   %5s  %8lld  %7s  %7s  %7s  %10s\n",
+               i > 0 ? "\n" : "", lsf_format_get(row, "name"),
+               lsf_format_get(row, "description"), lsf_format_get(row, "type"),
+               lsf_format_get(row, "order"), (long long)interval,
+               yes_no(row, "builtin"), interval > 0 ? "Yes" : "No",
+               yes_no(row, "released"), yes_no(row, "consumable"));
+    }
+    return call_finish_output();
 }
 
 static bool is_named(const json_t *row, const struct call *call)
@@ -605,11 +649,10 @@ static bool is_named(const json_t *row, const struct call *call)
 }
 
 /* lsinfo -m and -t: what the hosts are. */
-static int show_models(struct call *call)
+static int show_models(struct call *call, bool is_type)
 {
     struct listing listing = {0};
     struct msg_query query = listing_query(QUERY_HOSTS);
-    bool is_type = call_has(call, "-t");
     const char *key = is_type ? "type" : "model";
     json_t *seen = json_object(), *rows = json_array();
     const json_t *row;
@@ -640,7 +683,7 @@ int lsf_listing_resources(struct call *call)
 {
     struct listing listing = {0};
     if (call_has(call, "-m") || call_has(call, "-M") || call_has(call, "-t")) {
-        return show_models(call);
+        return show_models(call, call_has(call, "-t"));
     }
     struct msg_query query = listing_query(QUERY_LOAD);
     int status = listing_get(call, &query, &listing);
@@ -657,9 +700,17 @@ int lsf_listing_resources(struct call *call)
             json_array_remove(rows, i);
         }
     }
-    status = lsf_print_rows(call, &lsf_fields_resources, rows);
+    bool is_long = call_has(call, "-l");
+    status = is_long ? show_resources_long(call, rows)
+                     : lsf_print_rows(call, &lsf_fields_resources, rows);
     json_decref(rows);
     resources_free(builtin);
     listing_free(&listing);
-    return status;
+    if (status != CALL_OK || is_long || call->n_operands > 0 || call_has(call, "-r")) {
+        return status;
+    }
+    putchar('\n');
+    status = show_models(call, true);
+    putchar('\n');
+    return status == CALL_OK ? show_models(call, false) : status;
 }

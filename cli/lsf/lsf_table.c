@@ -636,7 +636,7 @@ static const struct lsf_option bslots_options[] = {
 static const struct lsf_option lsinfo_options[] = {
     FLAG("-l", "in full"),
     FLAG("-r", "resources alone"),
-    SKIP("-R", NULL, "resources alone"),
+    AS("-R", NULL, "-r", "the same"),
     FLAG("-w", "fields are not cut"),
     FLAG("-m", "the models of hosts, and their CPU factors"),
     FLAG("-M", "the same, also of models that no host has: there are none"),

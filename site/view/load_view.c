@@ -295,7 +295,10 @@ static void add_definitions(struct site_view *view, struct arena *arena,
         value_add_text(arena, row, "type", resource_type_name(resource->type));
         value_add_int(arena, row, "interval_s", resource->interval_ms / 1000);
         value_add_bool(arena, row, "increasing", resource->is_increasing);
+        value_add_text(arena, row, "description",
+                       value_cut_text(arena, resource->description, TEXT_MAX));
         value_add_bool(arena, row, "consumable", resource->is_consumable);
+        value_add_bool(arena, row, "released", resource->is_released);
     }
 }
 

@@ -216,6 +216,52 @@ def test_json():
     expect("-json needs -o" in out, out)
 
 
+# As LSF prints them, without blanks at the end; a row has its values in these columns.
+HEADINGS = {
+    "bjobs": "JOBID   USER    STAT  QUEUE      FROM_HOST   EXEC_HOST   JOB_NAME   SUBMIT_TIME",
+    "bjobs -WL": "JOBID   USER    STAT  QUEUE      FROM_HOST   EXEC_HOST   JOB_NAME   SUBMIT_TIME"
+                 "  TIME_LEFT",
+    "bjobs -A": "JOBID    ARRAY_SPEC  OWNER   NJOBS PEND DONE  RUN EXIT SSUSP USUSP PSUSP",
+    "bjobs -sum": "RUN          SSUSP        USUSP        UNKNOWN      PEND         FWD_PEND",
+    "bhosts": "HOST_NAME          STATUS       JL/U    MAX  NJOBS    RUN  SSUSP  USUSP    RSV",
+    "bqueues": "QUEUE_NAME      PRIO STATUS          MAX JL/U JL/P JL/H NJOBS  PEND   RUN  SUSP",
+    "busers": "USER/GROUP          JL/P    MAX  NJOBS   PEND    RUN  SSUSP  USUSP    RSV",
+    "lsload": "HOST_NAME       status  r15s   r1m  r15m   ut    pg  ls    it   tmp   swp   mem",
+    "lsload -l": "HOST_NAME       status  r15s   r1m  r15m   ut    pg    io  ls    it   tmp   swp"
+                 "   mem",
+    "lshosts": "HOST_NAME      type    model  cpuf ncpus maxmem maxswp server RESOURCES",
+    "lsinfo": "RESOURCE_NAME   TYPE   ORDER  DESCRIPTION",
+    "lsinfo -m": "MODEL_NAME      CPU_FACTOR      ARCHITECTURE",
+    "lsinfo -t": "TYPE_NAME",
+    "bugroup": "GROUP_NAME    USERS",
+    "bmgroup": "GROUP_NAME    HOSTS",
+    "bslots": "SLOTS          RUNTIME",
+}
+ROWS = {
+    "bhosts n1": r"n1                 ok              -     48 .{6} .{6}      0      0      0",
+    "bqueues night": r"night            40  Open:Active       -    -    -    - .{5} .{5} .{5}     0",
+    "lshosts n1": r"n1           X86_64     EPYC .{5} .{5} .{6} .{6}    Yes \(linux\)",
+    "lsinfo -r r15s": r"r15s          Numeric   Inc   15-second CPU run queue length",
+    "lsinfo -r type": r"type           String   N/A   host type",
+    "bmgroup both": r"both          n1 n2",
+}
+
+
+def test_headings():
+    cwd = directory("headings")
+    job = re.search(r"<(\d+)>", sh("bsub -J 'headings[1-2]' sleep 600", cwd, code=0))[1]
+    for command, heading in HEADINGS.items():
+        expect_equal(sh(command, cwd).split("\n")[0].rstrip(), heading, command)
+    for command, row in ROWS.items():
+        line = sh(command, cwd).split("\n")[1]
+        expect(re.fullmatch(row, line), "%s: %r, expected %r" % (command, line, row))
+    past = sh("bhist -a", cwd).split("\n")
+    expect_equal(past[:2], ["Summary of time in seconds spent in various states:",
+                            "JOBID   USER    JOB_NAME  PEND    PSUSP   RUN     USUSP   SSUSP   "
+                            "UNKWN   TOTAL"], "bhist")
+    sh("bkill %s" % job, cwd)
+
+
 SOUTH = """
 Begin Site
 NAME = south
@@ -341,6 +387,6 @@ def test_documented():
 
 if __name__ == "__main__":
     start()
-    main(test_snakemake, test_scripts, test_nextflow, test_json, test_documented,
+    main(test_snakemake, test_scripts, test_nextflow, test_json, test_headings, test_documented,
          test_every_option_of_the_manual, test_condensed_groups, shared=f,
          at_once=3)
