@@ -71,6 +71,8 @@ struct affinity_use {
 struct affinity_host {
     const struct cpu_topology *topology; /* NULL: it takes no such jobs */
     const struct affinity_use *use;      /* NULL: nothing is used */
+    const uint64_t *attempts;            /* of the runs that use it */
+    int n_attempts;
 };
 
 bool affinity_is_same(const struct affinity_request *a,

@@ -15,6 +15,7 @@ struct rooms {
 
 struct place_affinity {
     const struct affinity_use **use; /* by host, in the course of the pass */
+    int *n_kept;                     /* by host: reservations that it is kept for */
     unsigned *versions;              /* by host, from 1 on */
     struct rooms *rooms;
 };
@@ -31,6 +32,7 @@ struct place_affinity *place_affinity_new(struct arena *arena,
     struct place_affinity *affinity = arena_alloc(arena, 1, sizeof(*affinity));
     affinity->use = arena_alloc(arena, n_hosts, sizeof(*affinity->use));
     affinity->versions = arena_alloc(arena, n_hosts, sizeof(*affinity->versions));
+    affinity->n_kept = arena_alloc(arena, n_hosts, sizeof(*affinity->n_kept));
     for (int i = 0; i < snapshot->n_hosts; i++) {
         affinity->use[i] = snapshot->affinity[i].use;
         affinity->versions[i] = 1;
@@ -63,7 +65,7 @@ int place_affinity_room(const struct place_state *state, int host,
 {
     const struct cpu_topology *topology =
         state->affinity != NULL ? state->snapshot->affinity[host].topology : NULL;
-    if (topology == NULL) {
+    if (topology == NULL || state->affinity->n_kept[host] > 0) {
         return 0;
     }
     struct rooms *rooms = rooms_of(state, request);
@@ -142,4 +144,27 @@ bool place_affinity_take(const struct place_state *state,
         take_on(state, request, indexes[i], &binding.hosts[i]);
     }
     return start->binding != NULL;
+}
+
+void place_affinity_keep(const struct place_state *state, int host, int sign)
+{
+    if (state->affinity != NULL) {
+        state->affinity->n_kept[host] += sign;
+    }
+}
+
+void place_affinity_assume(const struct place_state *then,
+                           const struct place_state *now, int host, bool is_idle,
+                           bool is_last)
+{
+    then->affinity->use[host] = is_idle ? NULL : now->affinity->use[host];
+    then->affinity->n_kept[host] = is_last ? 0 : now->affinity->n_kept[host];
+    then->affinity->versions[host]++;
+}
+
+void place_affinity_forget(const struct place_state *state)
+{
+    if (state->affinity != NULL) {
+        state->affinity->rooms = NULL;
+    }
 }

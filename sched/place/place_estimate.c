@@ -13,8 +13,10 @@
  *
  * There is only more room as jobs end, so the fewest ends are found by bisection. Each
  * step tries a pass of its own, as it would be then. */
+#include <limits.h>
 #include <string.h>
 
+#include "sched/place/place_affinity.h"
 #include "sched/place/place_pass.h"
 #include "sched/place/place_trial.h"
 #include "sched/reservation/reservation.h"
@@ -26,9 +28,11 @@ struct place_estimate {
     struct arena scratch; /* of one job */
     int n_ends;           /* of all */
     bool *is_unmade;      /* by host: of a lease that is still to be made */
-    int *kept_until; /* by host: so many ends free it from the job that has its compute
-                        unit exclusively; 0: there is none */
-    int *used_last;  /* by host: after all ends; NULL: not counted yet ... */
+    int *kept_until;  /* by host: so many ends free it from the job that has its compute
+                         unit exclusively; 0: there is none */
+    int *bound_until; /* by host: so many ends free all of its processors; INT_MAX:
+                         it is not known how many. NULL: no job has affinity */
+    int *used_last;   /* by host: after all ends; NULL: not counted yet ... */
     int64_t *left_last; /* ... and the supplies */
     const int *hosts;   /* that the job looks at */
     int n_hosts;
@@ -44,6 +48,21 @@ static int ends_until(const struct place_pass *pass, uint64_t job)
         i++;
     }
     return i + 1;
+}
+
+static int *bound_until(const struct place_pass *pass)
+{
+    const struct place_snapshot *snapshot = pass->snapshot;
+    int *until = arena_alloc(pass->arena, (size_t)snapshot->n_hosts, sizeof(*until));
+    for (int i = 0; i < snapshot->n_hosts; i++) {
+        const struct affinity_host *host = &snapshot->affinity[i];
+        for (int k = 0; k < host->n_attempts; k++) {
+            int n_ends =
+                reservation_start_find_end(pass->reservations, host->attempts[k]);
+            until[i] = n_ends > until[i] ? n_ends : until[i];
+        }
+    }
+    return until;
 }
 
 static struct place_estimate *estimate_new(struct place_pass *pass)
@@ -68,6 +87,7 @@ static struct place_estimate *estimate_new(struct place_pass *pass)
     estimate->kept_until = arena_alloc(arena, n_hosts, sizeof(int));
     estimate->is_unmade = arena_alloc(arena, n_hosts, sizeof(bool));
     estimate->all_hosts = arena_alloc(arena, n_hosts, sizeof(int));
+    estimate->bound_until = snapshot->affinity != NULL ? bound_until(pass) : NULL;
     for (int i = 0; i < snapshot->n_hosts; i++) {
         uint64_t job = snapshot->hosts[i].unit_of;
         estimate->is_unmade[i] = snapshot->hosts[i].is_lease_unmade;
@@ -133,6 +153,10 @@ static void look_after(struct place_estimate *estimate, const struct place_pass 
         then->is_used_exclusively[host] = estimate->is_unmade[host] ||
                                           estimate->kept_until[host] > n_ends ||
                                           (now->is_used_exclusively[host] && used > 0);
+        if (estimate->bound_until != NULL) {
+            place_affinity_assume(then, now, host,
+                                  estimate->bound_until[host] <= n_ends, is_last);
+        }
     }
     if (pass->snapshot->supply != NULL && pass->snapshot->supply->n_supplies > 0) {
         memcpy(then->supply_left, is_last ? estimate->left_last : now->supply_left,
@@ -192,7 +216,7 @@ static void copy_start(struct arena *arena, struct place_start *start)
 }
 
 bool place_estimate_fit(struct place_pass *pass, int index, struct place_start *start,
-                        const int **places)
+                        const int **places, int *n_ends)
 {
     const struct place_class *class = &pass->snapshot->classes[index];
     if (pass->estimate == NULL) {
@@ -200,8 +224,8 @@ bool place_estimate_fit(struct place_pass *pass, int index, struct place_start *
     }
     struct place_estimate *estimate = pass->estimate;
     set_hosts(estimate, class);
-    int n_ends = find_fewest(estimate, pass, class, start);
-    bool fits = n_ends >= 0 && fits_after(estimate, pass, class, n_ends, start);
+    *n_ends = find_fewest(estimate, pass, class, start);
+    bool fits = *n_ends >= 0 && fits_after(estimate, pass, class, *n_ends, start);
     if (fits) {
         copy_start(pass->arena, start);
         *places = arena_copy(pass->arena, estimate->pass.alloc.indexes,
@@ -209,6 +233,7 @@ bool place_estimate_fit(struct place_pass *pass, int index, struct place_start *
     }
     candidates_forget_class(&estimate->pass.state, class);
     estimate->pass.alloc.preferences = NULL;
+    place_affinity_forget(&estimate->pass.state);
     arena_clear(&estimate->scratch);
     return fits;
 }

@@ -56,10 +56,10 @@ void place_reservation_pend(struct place_pass *pass, int index,
                             struct place_plan *plan);
 
 /* For the next job of the class, while the reservations that it may use are open.
- * `places` become the indexes of the start's hosts. False: it fits nowhere, whichever
- * jobs end. */
+ * `places` become the indexes of the start's hosts, `n_ends` how many jobs have to end
+ * before. False: it fits nowhere, whichever jobs end. */
 bool place_estimate_fit(struct place_pass *pass, int index, struct place_start *start,
-                        const int **places);
+                        const int **places, int *n_ends);
 void place_estimate_free(struct place_pass *pass);
 
 /* ---------------------------------------------------------------- resuming */

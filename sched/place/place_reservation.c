@@ -247,7 +247,8 @@ static bool reserve_target(struct place_pass *pass, int index, bool has_starts)
     const struct place_class *class = &pass->snapshot->classes[index];
     struct place_start start;
     const int *places;
-    bool fits = place_estimate_fit(pass, index, &start, &places);
+    int n_ends;
+    bool fits = place_estimate_fit(pass, index, &start, &places, &n_ends);
     if (has_starts) {
         reservation_want_pass(
             reservations); /* it knows the ends of the jobs that start now */
@@ -262,7 +263,11 @@ static bool reserve_target(struct place_pass *pass, int index, bool has_starts)
     struct host_slots *held =
         arena_alloc(pass->arena, (size_t)start.n_hosts, sizeof(*held));
     start.job = place_reservation_job(pass, index);
-    int n_held = reservation_target_set(reservations, index, &start, places, held);
+    int64_t not_before_ms = candidates_has_affinity(class)
+                                ? reservation_start_end_ms(reservations, n_ends)
+                                : 0;
+    int n_held = reservation_target_set(reservations, index, &start, places,
+                                        not_before_ms, held);
     count_held(pass, class, held, n_held);
     return true;
 }
@@ -277,14 +282,14 @@ static bool may_reserve(const struct place_pass *pass, int index,
             candidates_exclusive_units(&pass->snapshot->classes[index]) != NULL) ||
            ((reason == REASON_RUSAGE || reason == REASON_RESERVED_BY_OTHERS) &&
             reservations != NULL &&
-            reservation_target_has_resources(reservations, index));
+            (reservation_target_has_resources(reservations, index) ||
+             candidates_has_affinity(&pass->snapshot->classes[index])));
 }
 
 static bool reserve(struct place_pass *pass, int index, int own, bool has_starts)
 {
     struct reservation_pass *reservations = pass->reservations;
-    const struct place_class *class = &pass->snapshot->classes[index];
-    if (reservations == NULL || candidates_has_affinity(class) ||
+    if (reservations == NULL ||
         !reservation_may(reservations, index, place_reservation_job(pass, index))) {
         return false;
     }

@@ -23,7 +23,7 @@
 
 /* A job that has slots. */
 struct backfill_run {
-    uint64_t key;
+    uint64_t key, attempt;
     int64_t end_ms; /* by its run limit; BACKFILL_NEVER: none */
     const struct rusage_piece *pieces;
     int n_pieces;

@@ -183,21 +183,10 @@ bool reservation_may(const struct reservation_pass *pass, int class, uint64_t jo
 
 /* ---------------------------------------------------------------- one job */
 
-static void free_in_hand(struct reservation_pass *pass,
-                         const struct reservation_item *item)
-{
-    for (int i = 0; i < item->n_pieces; i++) {
-        pass->state->used[item->pieces[i].host] -= item->in_hand[i];
-    }
-    for (int i = 0; i < item->n_parts; i++) {
-        pass->state->supply_left[item->parts[i].supply] += item->parts[i].in_hand_milli;
-    }
-}
-
 void reservation_open(struct reservation_pass *pass, int index)
 {
     pass->open_item = index;
-    free_in_hand(pass, &pass->items[index]);
+    reservation_item_free(pass, &pass->items[index]);
 }
 
 bool reservation_gives_way(const struct reservation_pass *pass, int queue)
@@ -218,7 +207,7 @@ void reservation_open_for(struct reservation_pass *pass, int queue, int own,
     pass->open_queue = queue;
     for (int i = 0; i < pass->count; i++) {
         if (i == own || reservation_item_is_later(pass, i)) {
-            free_in_hand(pass, &pass->items[i]);
+            reservation_item_free(pass, &pass->items[i]);
         }
     }
 }
@@ -252,8 +241,10 @@ void reservation_restore_candidates(const struct reservation_pass *pass,
     for (int i = 0; i < pass->count; i++) {
         const struct reservation_item *item = &pass->items[i];
         bool is_open = i == pass->open_item || reservation_item_is_later(pass, i);
+        bool is_kept = candidates_has_affinity(
+            &pass->place->classes[item->reservation.class_index]);
         for (int k = 0; is_open && k < item->n_pieces; k++) {
-            if (item->in_hand[k] > 0) {
+            if (item->in_hand[k] > 0 || is_kept) {
                 candidates_restore(pass->state, view, item->pieces[k].host);
             }
         }

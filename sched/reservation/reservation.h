@@ -22,10 +22,10 @@
  *
  * RESOURCE_RESERVE. A job that reserves resources (rusage) in a queue with
  * RESOURCE_RESERVE chooses its hosts, even if it is sequential. So does a job with span
- * or same, or with a compound requirement. It chooses the hosts where it fits first if
- * running jobs end by their run limits; jobs without a run limit are taken to end last
- * (place_estimate.c). What it needs and is free there is reserved, and lent as above.
- * It chooses again in each pass.
+ * or same, with a compound requirement, or with affinity. It chooses the hosts where it
+ * fits first if running jobs end by their run limits; jobs without a run limit are
+ * taken to end last (place_estimate.c). What it needs and is free there is reserved,
+ * and lent as above. It chooses again in each pass.
  *
  *     n1 has 10 slots, 2 are used; 200 MB of memory are left
  *     a job of 400 MB reserves 1 slot and 200 MB; a job of 50 MB is backfilled: 150 MB
@@ -35,6 +35,13 @@
  *
  *     unit 1: n1, n2 with 4 slots each, a job of 2 slots on n1 ends at 10:00
  *     a job of 3 slots with cu[excl] reserves 2 slots of n1 and 4 of n2
+ *
+ * Affinity. A job with affinity takes the processors of a host to be free once no job
+ * with affinity that runs there now is left. A host where it has a reservation starts
+ * no other job with affinity, unless that is backfilled.
+ *
+ *     n1 has 4 cores, a job of 2 slots with affinity[core(1)] ends at 10:00
+ *     a job of 3 slots with affinity[core(1)] reserves 2 slots, and starts at 10:00
  *
  * Other sequential jobs, jobs with -x, and jobs for which others are being preempted
  * reserve nothing. A job reserves nothing if limits on hosts can never leave it enough
@@ -79,7 +86,9 @@ struct reservation {
     const struct reservation_part *parts; /* by pool, each once */
     int n_parts;
     int64_t since_ms;
-    int64_t start_ms; /* out: when it can start; BACKFILL_NEVER: unknown */
+    int64_t not_before_ms; /* its processors are free by then; 0: slots and parts tell
+                              alone when it can start; BACKFILL_NEVER: unknown */
+    int64_t start_ms;      /* out: when it can start; BACKFILL_NEVER: unknown */
 };
 
 struct reservation_snapshot {
@@ -118,9 +127,9 @@ int reservation_next(const struct reservation_pass *pass, int queue, int index,
 /* Jobs of the class reserve resources beside slots. */
 bool reservation_target_has_resources(const struct reservation_pass *pass, int class);
 /* Jobs of the class choose their hosts: they reserve resources, or have span, same, a
- * compound requirement or compute units of their own. */
+ * compound requirement, affinity or compute units of their own. */
 bool reservation_target_applies(const struct reservation_pass *pass, int class);
-/* Some class whose jobs may reserve has span or same. */
+/* Some class whose jobs may reserve has span, same or affinity. */
 bool reservation_target_has_spans(const struct place_snapshot *place);
 /* That job, the next one of the class, may have a reservation. */
 bool reservation_may(const struct reservation_pass *pass, int class, uint64_t job);
@@ -166,11 +175,15 @@ void reservation_set(struct reservation_pass *pass, int class, uint64_t job,
                      const int *hosts, const struct host_slots *slots, int n_hosts);
 /* The same for a job that has chosen its hosts (`hosts` are the indexes of those of the
  * start), and what it will have there. What is free there counts as used from now on.
- * `in_hand` has room for all hosts and receives what the job has of them; returns how
- * many. */
+ * `not_before_ms` as in the reservation. `in_hand` has room for all hosts and receives
+ * what the job has of them; returns how many. */
 int reservation_target_set(struct reservation_pass *pass, int class,
                            const struct place_start *start, const int *hosts,
-                           struct host_slots *in_hand);
+                           int64_t not_before_ms, struct host_slots *in_hand);
+/* When that many jobs that run have ended; 0 for none, BACKFILL_NEVER: unknown. */
+int64_t reservation_start_end_ms(const struct reservation_pass *pass, int n_ends);
+/* The number of ends up to that of the run; INT_MAX: it is not among them. */
+int reservation_start_find_end(const struct reservation_pass *pass, uint64_t attempt);
 /* The number of ends to look ahead: one for each job that runs as the pass begins, by
  * run limit and those without one last, and one for all jobs that start or reserve in
  * this pass. */

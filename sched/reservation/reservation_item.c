@@ -2,6 +2,7 @@
 /* reservation_item.c: see reservation_item.h. */
 #include "sched/reservation/reservation_item.h"
 
+#include "sched/place/place_affinity.h"
 #include "sched/preempt/preempt.h"
 
 /* Most passes have none. */
@@ -46,9 +47,32 @@ void reservation_item_use_part(struct reservation_pass *pass,
         &pass->state->supply_left[part->supply], part->in_hand_milli);
 }
 
+void reservation_item_keep_hosts(const struct reservation_pass *pass,
+                                 const struct reservation_item *item, int sign)
+{
+    const struct place_class *class =
+        &pass->place->classes[item->reservation.class_index];
+    for (int i = 0; i < item->n_pieces && candidates_has_affinity(class); i++) {
+        place_affinity_keep(pass->state, item->pieces[i].host, sign);
+    }
+}
+
+void reservation_item_free(struct reservation_pass *pass,
+                           const struct reservation_item *item)
+{
+    for (int i = 0; i < item->n_pieces; i++) {
+        pass->state->used[item->pieces[i].host] -= item->in_hand[i];
+    }
+    for (int i = 0; i < item->n_parts; i++) {
+        pass->state->supply_left[item->parts[i].supply] += item->parts[i].in_hand_milli;
+    }
+    reservation_item_keep_hosts(pass, item, -1);
+}
+
 /* What is in hand is used again, unless another job took it meanwhile. */
 void reservation_item_use(struct reservation_pass *pass, struct reservation_item *item)
 {
+    reservation_item_keep_hosts(pass, item, 1);
     for (int i = 0; i < item->n_pieces; i++) {
         int host = item->pieces[i].host;
         int n_left = place_state_free_slots(pass->state, host, false);

@@ -69,6 +69,13 @@ bool reservation_item_has_target(const struct reservation_item *item);
 /* Marks the part as used, as far as its supply has so much left. */
 void reservation_item_use_part(struct reservation_pass *pass,
                                struct reservation_part *part);
+/* Frees what is in hand. */
+void reservation_item_free(struct reservation_pass *pass,
+                           const struct reservation_item *item);
+/* No other job with affinity starts on its hosts, if its job has affinity; with `sign`
+ * -1 they do again. */
+void reservation_item_keep_hosts(const struct reservation_pass *pass,
+                                 const struct reservation_item *item, int sign);
 /* Marks what is in hand as used again. What another job took meanwhile is lost. */
 void reservation_item_use(struct reservation_pass *pass, struct reservation_item *item);
 /* The pass has not reached the item's job, which jobs of the queue may preempt. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* reservation_start.c: when jobs that reserve can start, and what falls free until
  * then; see reservation.h. */
+#include <limits.h>
+
 #include "sched/reservation/reservation_item.h"
 
 /* 1 where the job may have slots now, in the group where it reserves. */
@@ -79,8 +81,11 @@ void reservation_start_estimate(struct reservation_pass *pass,
     for (int i = 0; i < pass->count; i++) {
         struct backfill_need need;
         need_of(pass, &pass->items[i], &need);
-        pass->items[i].reservation.start_ms =
-            backfill_take(supply, &need, pass->place->now_ms);
+        struct reservation *reservation = &pass->items[i].reservation;
+        int64_t start_ms = backfill_take(supply, &need, pass->place->now_ms);
+        reservation->start_ms = start_ms > reservation->not_before_ms
+                                    ? start_ms
+                                    : reservation->not_before_ms;
     }
 }
 
@@ -107,6 +112,24 @@ void reservation_start_take(struct reservation_pass *pass,
         need_of(pass, item, &need);
         backfill_take(supply_ahead(pass), &need, pass->place->now_ms);
     }
+}
+
+int64_t reservation_start_end_ms(const struct reservation_pass *pass, int n_ends)
+{
+    const struct reservation_snapshot *snapshot = pass->snapshot;
+    return n_ends == 0                 ? 0
+           : n_ends > snapshot->n_runs ? BACKFILL_NEVER
+                                       : snapshot->runs[n_ends - 1].end_ms;
+}
+
+int reservation_start_find_end(const struct reservation_pass *pass, uint64_t attempt)
+{
+    const struct reservation_snapshot *snapshot = pass->snapshot;
+    int i = 0;
+    while (i < snapshot->n_runs && snapshot->runs[i].attempt != attempt) {
+        i++;
+    }
+    return i < snapshot->n_runs ? i + 1 : INT_MAX;
 }
 
 int reservation_start_count_ends(struct reservation_pass *pass)

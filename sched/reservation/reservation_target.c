@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* reservation_target.c: reservations of jobs that choose their hosts, because they
- * reserve resources there or have span or same; see reservation.h.
+ * reserve resources there or have span, same or affinity; see reservation.h.
  *
  *     n1: 4 of 10 slots are free, 200 of 1000 MB of memory are not reserved
  *     a job of 400 MB chooses n1, where jobs end first, and reserves 1 slot and 200 MB
@@ -31,9 +31,20 @@ bool reservation_target_has_resources(const struct reservation_pass *pass, int c
     return has_any && pass->place->queues[at->queue].reservation.has_resources;
 }
 
+/* Processors are chosen host by host. A sequential job reserves them only as it does
+ * other resources. */
+static bool has_affinity(const struct place_snapshot *place,
+                         const struct place_class *class)
+{
+    return candidates_has_affinity(class) &&
+           (class->n_slots > 1 ||
+            place->queues[class->queue].reservation.has_resources);
+}
+
 bool reservation_target_applies(const struct reservation_pass *pass, int class)
 {
-    return has_span(pass->place, &pass->place->classes[class]) ||
+    const struct place_class *at = &pass->place->classes[class];
+    return has_span(pass->place, at) || has_affinity(pass->place, at) ||
            reservation_target_has_resources(pass, class);
 }
 
@@ -41,7 +52,7 @@ bool reservation_target_has_spans(const struct place_snapshot *place)
 {
     for (int i = 0; i < place->n_classes; i++) {
         const struct place_class *class = &place->classes[i];
-        if (has_span(place, class) &&
+        if ((has_span(place, class) || has_affinity(place, class)) &&
             place->queues[class->queue].reservation.max_ms > 0) {
             return true;
         }
@@ -119,7 +130,7 @@ static bool has_moved(const struct reservation_item *before,
 
 int reservation_target_set(struct reservation_pass *pass, int class,
                            const struct place_start *start, const int *hosts,
-                           struct host_slots *in_hand)
+                           int64_t not_before_ms, struct host_slots *in_hand)
 {
     const struct host_slots *slots = start->hosts;
     int n_hosts = start->n_hosts;
@@ -137,6 +148,8 @@ int reservation_target_set(struct reservation_pass *pass, int class,
             in_hand[n_in_hand++] = (struct host_slots){slots[i].host, n};
         }
     }
+    item->reservation.not_before_ms = not_before_ms;
+    reservation_item_keep_hosts(pass, item, 1);
     item->n_parts = 0;
     if (reservation_target_has_resources(pass, class)) {
         list_all_parts(pass, item, start, hosts);

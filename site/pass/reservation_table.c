@@ -13,7 +13,8 @@
 struct entry {
     struct reserved_job shown; /* its texts belong to the table */
     struct host_slots *hosts;
-    int *lent, *targets; /* by host */
+    int *lent, *targets;   /* by host */
+    int64_t not_before_ms; /* as in the reservation */
     struct reserved_amount *parts;
     char *lease;
 };
@@ -215,8 +216,10 @@ static void list_run(const struct reservation_table_parts *parts,
 {
     struct rusage_piece *pieces =
         arena_alloc(arena, (size_t)job->n_hosts + 1, sizeof(*pieces));
-    *run = (struct backfill_run){
-        .key = job_key(job), .end_ms = end_of(job, place->now_ms), .pieces = pieces};
+    *run = (struct backfill_run){.key = job_key(job),
+                                 .attempt = job->attempt,
+                                 .end_ms = end_of(job, place->now_ms),
+                                 .pieces = pieces};
     run->n_amounts = rusage_pass_held(rusage_pass, job, &run->amounts);
     for (int k = 0; has_slots(parts->life, job) && k < job->n_hosts; k++) {
         int host = capacity_find_host(parts->hosts, place->hosts, place->n_hosts,
@@ -464,7 +467,8 @@ static void show_one(const struct reservation_table *table, struct arena *arena,
                                   .class_index = job_class_index(job->pending_class),
                                   .pieces = pieces.items,
                                   .n_pieces = pieces.count,
-                                  .since_ms = entry->shown.since_ms};
+                                  .since_ms = entry->shown.since_ms,
+                                  .not_before_ms = entry->not_before_ms};
     show_parts(table, arena, place, entry, shown);
 }
 
@@ -542,6 +546,7 @@ static struct entry copy_entry(struct arena *arena, const struct place_snapshot 
                               record_dup_list(&schema_run_slots, slots, from->n_pieces),
                           .lent = lent,
                           .targets = targets,
+                          .not_before_ms = from->not_before_ms,
                           .parts = copy_parts_of(place, from),
                           .lease = dup_text(hosts[from->pieces[0].host].lease)};
     entry.shown = (struct reserved_job){.job = from->job,

@@ -110,6 +110,18 @@ static void add_use(struct run_table *table, const struct run *run, int sign)
     }
 }
 
+static void add_attempt(struct arena *arena, struct affinity_host *host,
+                        uint64_t attempt)
+{
+    uint64_t *attempts =
+        arena_alloc(arena, (size_t)host->n_attempts + 1, sizeof(*attempts));
+    for (int i = 0; i < host->n_attempts; i++) {
+        attempts[i] = host->attempts[i];
+    }
+    attempts[host->n_attempts++] = attempt;
+    host->attempts = attempts;
+}
+
 /* The processors of one run, on the hosts whose topology is there. */
 static void add_bound(const struct run_table *table, const struct run *run,
                       struct arena *arena, struct affinity_use **uses,
@@ -129,6 +141,8 @@ static void add_bound(const struct run_table *table, const struct run *run,
         if (uses[host] == NULL) {
             hosts[host].use = uses[host] = arena_alloc(arena, 1, sizeof(*uses[host]));
         }
+        add_attempt(arena, &hosts[host],
+                    run_table_is_own(table, run) ? run->id.attempt : 0);
         for (int k = 0; k < binding.hosts[i].n_tasks; k++) {
             affinity_take(hosts[host].topology, &request, &binding.hosts[i].tasks[k],
                           uses[host]);

@@ -425,7 +425,7 @@ static void test_moves_only_to_other_hosts(void **state)
         single.pieces[0].n_target = 2;
         reservation_open(&single.pass, 0);
         int n = reservation_target_set(&single.pass, 0, &start,
-                                       i == 0 ? &first : &second, in_hand);
+                                       i == 0 ? &first : &second, 0, in_hand);
         assert_int_equal(n, 1);
         assert_int_equal(in_hand[0].n_slots, 2);
         assert_int_equal(single.pass.wants_pass, i == 1);
@@ -464,14 +464,14 @@ static void test_parts_of_a_target(void **state)
     single.place.supply = &supply;
     single.state.supply_left = own_left;
     reservation_open(&single.pass, 0);
-    reservation_target_set(&single.pass, 0, &start, hosts, in_hand);
+    reservation_target_set(&single.pass, 0, &start, hosts, 0, in_hand);
     const struct reservation_item *item = &single.pass.items[0];
     assert_int_equal(item->n_parts, 0);
     single.class.queue = MEMORY;
     single.class.rusages = &rusage;
     single.class.n_rusages = 1;
     reservation_open(&single.pass, 0);
-    reservation_target_set(&single.pass, 0, &start, hosts, in_hand);
+    reservation_target_set(&single.pass, 0, &start, hosts, 0, in_hand);
     assert_int_equal(item->n_parts, 2);
     assert_int_equal(item->parts[0].supply, 0);
     assert_int_equal(item->parts[0].need_milli, 2000);
@@ -480,7 +480,7 @@ static void test_parts_of_a_target(void **state)
     start.parts = parts;
     start.n_parts = 2;
     reservation_open(&single.pass, 0);
-    reservation_target_set(&single.pass, 0, &start, hosts, in_hand);
+    reservation_target_set(&single.pass, 0, &start, hosts, 0, in_hand);
     assert_int_equal(item->n_parts, 1);
     assert_int_equal(item->parts[0].supply, 0);
     assert_int_equal(item->parts[0].need_milli, 1000 + 1000 + 500);
