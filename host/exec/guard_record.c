@@ -63,7 +63,7 @@ size_t guard_record_format(const struct guard_record *record, char *text)
         if (field->size > 0) {
             used += snprintf(to, room, "%s=%s\n", field->name,
                              (const char *)record + field->offset);
-        } else if (number_at(record, field) != 0) {
+        } else {
             used += snprintf(to, room, "%s=%" PRIu64 "\n", field->name,
                              number_at(record, field));
         }

@@ -11,6 +11,7 @@
 
 enum {
     LISTEN_RETRY_MS = 1000,
+    REPORT_FIRST_MS = 2000,  /* most runs have ended by then */
     REPORT_USE_MS = 10000,   /* usage is reported more often than the agent does it */
     REPORT_LEAST_MS = 100,   /* ... if CPU time has grown by that, */
     REPORT_LEAST_KIB = 1024, /* or if memory has changed by that, */
@@ -102,6 +103,10 @@ static int64_t report_use_at(const struct guard_run *run)
 static void report_use(struct guard_run *run, int64_t now)
 {
     struct run_rusage_sample sample;
+    if (run->report_use_at == 0) {
+        run->report_use_at = now + REPORT_FIRST_MS;
+        return;
+    }
     run_rusage_sample_run(&run->rusage, &run->procs, &sample);
     int64_t least_ms = (kernel_clock_now_ms() - now) * REPORT_COST_FACTOR;
     run->report_use_at = now + (least_ms > REPORT_USE_MS ? least_ms : REPORT_USE_MS);
