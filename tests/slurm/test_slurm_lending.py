@@ -70,7 +70,9 @@ def wait(what, condition, limit=LIMIT):
     deadline = time.monotonic() + limit
     while not condition():
         if time.monotonic() > deadline:
-            raise Failure("waited %d s for %s: %s" % (limit, what, reservations()))
+            nodes = run("sinfo", "-h", "-N", "-o", "%N %T %C", code=None).stdout
+            raise Failure("waited %d s for %s: %s; nodes: %s; jobs: %s" % (
+                limit, what, reservations(), nodes.splitlines(), slurm_jobs()))
         time.sleep(0.2)
 
 
@@ -285,7 +287,11 @@ def fault_admin(f):
     """An administrator deletes the reservation of an idle node, and edits one."""
     name = next(name for name, (nodes, users) in reservations().items() if users == ACCOUNT)
     run("scontrol", "delete", "ReservationName=" + name)
-    wait("the reservation again", lambda: lent() >= {"n1"})
+    try:
+        wait("the reservation again", lambda: lent() >= {"n1"})
+    except Failure as failure:
+        raise Failure("%s; leases: %s; hosts: %s" % (
+            failure, f.rows("north", "leases"), f.rows("north", "hosts"))) from failure
     name = next(name for name, (nodes, users) in reservations().items() if users == ACCOUNT)
     run("scontrol", "update", "ReservationName=" + name, "Users=root")
     wait("its users again", lambda: lent() >= {"n1"})
