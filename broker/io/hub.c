@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/rate_limit.h"
 #include "broker/io/books_answer.h"
@@ -18,8 +17,6 @@ enum {
     MESSAGES_PER_BATCH = 1024, /* that share one commit */
     LISTING_US = 1000,         /* of the batch, whose end may have to write a page */
     WARNED_LOG_BURST = 100,    /* what members can cause at will: refusals */
-    SELDOM_NS = 300000,
-    TOGETHER_NS = 5000000, /* which other messages may have to wait, too */
 };
 
 /* A request through hub_ask (PEER_NONE: it has no socket), and its answer. */
@@ -42,8 +39,6 @@ struct hub {
     struct ask *ask; /* hub_ask is under way; else NULL */
     zloop_t *loop;
     bool steps_down;
-    bool is_calm;       /* nothing but heartbeats came last ... */
-    int64_t drained_ns; /* ... at that time */
 };
 
 /* ---------------------------------------------------------------- the machine */
@@ -63,7 +58,6 @@ static int64_t wake_ms(const void *broker)
 static void take_message(void *arg, const struct peer *from, const struct msg *msg)
 {
     struct hub *hub = arg;
-    hub->is_calm = hub->is_calm && msg->kind == MSG_USAGE;
     if (usage_gather_hear(hub->usage, from, msg) ||
         overviews_hear(hub->overviews, from, msg)) {
         return;
@@ -87,25 +81,11 @@ static void refuse_message(void *arg, const struct peer *from, const struct err 
     shell_refuse_message(hub->shell, from, err);
 }
 
-static int64_t clock_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
-/* Most of the cost of a heartbeat is that of waking up for it. So if nothing else
- * comes, and that seldom, some are taken together. */
 static int64_t collect(void *arg)
 {
     struct hub *hub = arg;
-    if (hub->is_calm && clock_ns() - hub->drained_ns > SELDOM_NS) {
-        nanosleep(&(struct timespec){.tv_nsec = TOGETHER_NS}, NULL);
-    }
-    hub->is_calm = true;
     wire_server_drain(hub->server, MESSAGES_PER_BATCH, take_message, refuse_message,
                       hub);
-    hub->drained_ns = clock_ns();
     return wire_server_ready_ms(hub->server);
 }
 
