@@ -54,11 +54,13 @@ static int *bound_until(const struct place_pass *pass)
 {
     const struct place_snapshot *snapshot = pass->snapshot;
     int *until = arena_alloc(pass->arena, (size_t)snapshot->n_hosts, sizeof(*until));
+    const struct reservation_end *ends =
+        reservation_start_list_ends(pass->reservations);
     for (int i = 0; i < snapshot->n_hosts; i++) {
         const struct affinity_host *host = &snapshot->affinity[i];
         for (int k = 0; k < host->n_attempts; k++) {
             int n_ends =
-                reservation_start_find_end(pass->reservations, host->attempts[k]);
+                reservation_start_find_end(pass->reservations, ends, host->attempts[k]);
             until[i] = n_ends > until[i] ? n_ends : until[i];
         }
     }

@@ -182,8 +182,16 @@ int reservation_target_set(struct reservation_pass *pass, int class,
                            int64_t not_before_ms, struct host_slots *in_hand);
 /* When that many jobs that run have ended; 0 for none, BACKFILL_NEVER: unknown. */
 int64_t reservation_start_end_ms(const struct reservation_pass *pass, int n_ends);
-/* The number of ends up to that of the run; INT_MAX: it is not among them. */
-int reservation_start_find_end(const struct reservation_pass *pass, uint64_t attempt);
+/* The runs by attempt, in the arena; and the number of ends up to that of a run,
+ * INT_MAX if it is not among them. */
+struct reservation_end {
+    uint64_t attempt;
+    int n_ends;
+};
+const struct reservation_end *
+reservation_start_list_ends(const struct reservation_pass *pass);
+int reservation_start_find_end(const struct reservation_pass *pass,
+                               const struct reservation_end *ends, uint64_t attempt);
 /* The number of ends to look ahead: one for each job that runs as the pass begins, by
  * run limit and those without one last, and one for all jobs that start or reserve in
  * this pass. */

@@ -2,6 +2,7 @@
 /* reservation_start.c: when jobs that reserve can start, and what falls free until
  * then; see reservation.h. */
 #include <limits.h>
+#include <stdlib.h>
 
 #include "sched/reservation/reservation_item.h"
 
@@ -122,14 +123,34 @@ int64_t reservation_start_end_ms(const struct reservation_pass *pass, int n_ends
                                        : snapshot->runs[n_ends - 1].end_ms;
 }
 
-int reservation_start_find_end(const struct reservation_pass *pass, uint64_t attempt)
+static int compare_attempts(const void *left, const void *right)
+{
+    const struct reservation_end *a = left, *b = right;
+    return a->attempt < b->attempt ? -1 : a->attempt > b->attempt;
+}
+
+const struct reservation_end *
+reservation_start_list_ends(const struct reservation_pass *pass)
 {
     const struct reservation_snapshot *snapshot = pass->snapshot;
-    int i = 0;
-    while (i < snapshot->n_runs && snapshot->runs[i].attempt != attempt) {
-        i++;
+    struct reservation_end *ends =
+        arena_alloc(pass->arena, (size_t)snapshot->n_runs, sizeof(*ends));
+    for (int i = 0; i < snapshot->n_runs; i++) {
+        ends[i] = (struct reservation_end){snapshot->runs[i].attempt, i + 1};
     }
-    return i < snapshot->n_runs ? i + 1 : INT_MAX;
+    qsort(ends, (size_t)snapshot->n_runs, sizeof(*ends), compare_attempts);
+    return ends;
+}
+
+int reservation_start_find_end(const struct reservation_pass *pass,
+                               const struct reservation_end *ends, uint64_t attempt)
+{
+    const struct reservation_end wanted = {.attempt = attempt};
+    size_t n_ends = (size_t)pass->snapshot->n_runs;
+    const struct reservation_end *found =
+        n_ends > 0 ? bsearch(&wanted, ends, n_ends, sizeof(*ends), compare_attempts)
+                   : NULL;
+    return found != NULL ? found->n_ends : INT_MAX;
 }
 
 int reservation_start_count_ends(struct reservation_pass *pass)

@@ -110,16 +110,21 @@ static void add_use(struct run_table *table, const struct run *run, int sign)
     }
 }
 
+/* The list has room for a power of two. */
 static void add_attempt(struct arena *arena, struct affinity_host *host,
                         uint64_t attempt)
 {
-    uint64_t *attempts =
-        arena_alloc(arena, (size_t)host->n_attempts + 1, sizeof(*attempts));
-    for (int i = 0; i < host->n_attempts; i++) {
-        attempts[i] = host->attempts[i];
+    int n = host->n_attempts;
+    uint64_t *attempts = (uint64_t *)(uintptr_t)host->attempts;
+    if ((n & (n - 1)) == 0) {
+        attempts = arena_alloc(arena, n > 0 ? (size_t)n * 2 : 1, sizeof(*attempts));
+        for (int i = 0; i < n; i++) {
+            attempts[i] = host->attempts[i];
+        }
     }
-    attempts[host->n_attempts++] = attempt;
+    attempts[n] = attempt;
     host->attempts = attempts;
+    host->n_attempts = n + 1;
 }
 
 /* The processors of one run, on the hosts whose topology is there. */
