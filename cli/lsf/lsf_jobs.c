@@ -452,12 +452,11 @@ static json_t *join_arrays(struct arena *arena, const json_t *rows)
             continue;
         }
         if (last == NULL || strcmp(id, last_id) != 0) {
-            const char *name = lsf_format_get(row, "name");
             last = json_object();
             last_id = id;
             set_text(last, "id", id);
             set_text(last, "user", lsf_format_get(row, "user"));
-            set_text(last, "name", arena_strn(arena, name, strcspn(name, "[")));
+            set_text(last, "name", lsf_format_get(row, "array"));
             json_array_append_new(arrays, last);
         }
         count(last, "njobs");
