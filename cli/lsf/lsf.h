@@ -116,7 +116,7 @@ lsf_format_fn lsf_format_text, lsf_format_plain, lsf_format_time, lsf_format_sec
     lsf_format_size, lsf_format_names, lsf_format_exit_reason, lsf_format_each_used,
     lsf_format_complete, lsf_format_cpu_efficiency, lsf_format_idle_factor,
     lsf_format_whole, lsf_format_kill_reason, lsf_format_priority,
-    lsf_format_resource_order, lsf_format_cpu_factor;
+    lsf_format_resource_order, lsf_format_cpu_factor, lsf_format_mem_efficiency;
 const char *lsf_format_get(const json_t *row, const char *path); /* "" without one */
 /* Seconds since 1970 of an RFC 3339 instant; -1: none. */
 int64_t lsf_format_instant(const json_t *row, const char *path);

@@ -94,7 +94,7 @@ static const struct lsf_field jobs[] = {
     FIELD("j_exclusive", "j_excl", 15, "J_EXCLUSIVE", "", text),
     FIELD("gpu_alloc", "galloc", 30, "GPU_ALLOC", "", text),
     FIELD("network_req", NULL, 15, "NETWORK_REQ", "", text),
-    FIELD("mem_eff", NULL, 10, "MEM_EFF", "", text),
+    FIELD("mem_eff", NULL, 10, "MEM_EFF", "mem_kib", mem_efficiency),
     FIELD("cpu_eff", NULL, 10, "CPU_EFF", "slots_allocated", cpu_efficiency),
     FIELD("energy", NULL, 20, "ENERGY", "", text),
     FIELD("gpfsio", NULL, 20, "GPFSIO", "", text),

@@ -293,6 +293,40 @@ const char *lsf_format_mem(struct arena *arena, const json_t *row, const char *p
                : arena_printf(arena, "%.1f Gbytes", kib / KIB / KIB);
 }
 
+/* The MB that the job reserves in all, or has reserved: "mem=100/host" of two hosts is
+ * 200, as without a scope; 0: none. */
+static double reserved_mib(const json_t *row)
+{
+    const char *text = lsf_format_get(row, "reserved");
+    const char *combined = strstr(lsf_format_get(row, "combined_resreq"), "rusage[");
+    text = text[0] != '\0' || combined == NULL ? text : combined + strlen("rusage[");
+    const char *at = strstr(text, "mem=");
+    while (at != NULL && at > text && at[-1] != ',') {
+        at = strstr(at + 1, "mem=");
+    }
+    if (at == NULL) {
+        return 0;
+    }
+    char *scope;
+    double mib = strtod(at + strlen("mem="), &scope);
+    const char *times = strncmp(scope, "/slot", 5) == 0 ? "slots" : "n_hosts";
+    return strncmp(scope, "/job", 4) == 0
+               ? mib
+               : mib * json_number_value(columns_find(row, times));
+}
+
+/* The peak of its memory, of what it reserves: "12.50%". */
+const char *lsf_format_mem_efficiency(struct arena *arena, const json_t *row,
+                                      const char *path)
+{
+    json_t *peak = columns_find(row, path);
+    double mib = reserved_mib(row);
+    return json_is_number(peak) && mib > 0
+               ? arena_printf(arena, "%.2f%%",
+                              json_number_value(peak) / KIB / mib * 100)
+               : "";
+}
+
 const char *lsf_format_limit_size(struct arena *arena, const json_t *row,
                                   const char *path)
 {
