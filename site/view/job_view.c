@@ -448,10 +448,10 @@ static struct value *job_row(struct site_view *view, struct arena *arena,
                    job->spec->name[0] != '\0'
                        ? job_id_element_name(arena, job->spec->name, job->index)
                        : value_cut_text(arena, job->spec->command, 60));
-    value_add_text(arena, row, "array", job->index != 0 ? job->spec->name : NULL);
     value_add_text(arena, row, "state", job_state_name(job->state));
     value_add_text(arena, row, "user", job->spec->user);
     value_add_text(arena, row, "queue", job_queue_name(job));
+    value_add_text(arena, row, "array", job->index != 0 ? job->spec->name : NULL);
     value_add_text(arena, row, "resreq", resreq_text(arena, job->spec, is_asked));
     value_add_text(arena, row, "combined_resreq",
                    combined_text(view, arena, job, is_asked));
