@@ -204,27 +204,26 @@ const char *format_percent(struct arena *arena, json_t *value)
                : format_plain(arena, value);
 }
 
-const char *format_kib(struct arena *arena, json_t *value)
+static const char *size_text(struct arena *arena, double mib)
 {
-    json_t *size =
-        json_is_number(value) ? json_real(json_number_value(value) / 1024) : NULL;
-    const char *text = format_size(arena, size != NULL ? size : value);
-    json_decref(size);
-    return text;
+    const double step = 1024.0, most = 10000.0; /* as in LSF: 6348M */
+    if (mib < most) {
+        return arena_printf(arena, "%.0fM", mib);
+    }
+    return mib / step < most ? arena_printf(arena, "%.1fG", mib / step)
+                             : arena_printf(arena, "%.1fT", mib / step / step);
 }
 
 const char *format_size(struct arena *arena, json_t *value)
 {
-    const double step = 1024.0, most = 10000.0; /* as in LSF: 6348M */
-    double size = json_number_value(value);
-    if (!json_is_number(value)) {
-        return format_plain(arena, value);
-    }
-    if (size < most) {
-        return arena_printf(arena, "%.0fM", size);
-    }
-    return size / step < most ? arena_printf(arena, "%.1fG", size / step)
-                              : arena_printf(arena, "%.1fT", size / step / step);
+    return json_is_number(value) ? size_text(arena, json_number_value(value))
+                                 : format_plain(arena, value);
+}
+
+const char *format_kib(struct arena *arena, json_t *value)
+{
+    return json_is_number(value) ? size_text(arena, json_number_value(value) / 1024)
+                                 : format_plain(arena, value);
 }
 
 static const char *join(struct arena *arena, const char *text, const char *name,

@@ -143,10 +143,10 @@ static double run_limit(const json_t *row)
     return json_number_value(limit != NULL ? limit : columns_find(row, "limits.run_s"));
 }
 
-/* When the run limit ends a job, or -1. */
-static int64_t limit_end(const json_t *row)
+/* When the run limit ends a job that starts at that instant, or -1. */
+static int64_t limit_end(const json_t *row, const char *start_path)
 {
-    int64_t start = lsf_format_instant(row, "start_at");
+    int64_t start = lsf_format_instant(row, start_path);
     double limit = run_limit(row);
     return start >= 0 && limit > 0 ? start + (int64_t)limit : -1;
 }
@@ -158,21 +158,17 @@ const char *lsf_format_finish_time(struct arena *arena, const json_t *row,
     int64_t end = lsf_format_instant(row, path);
     const char *mark = "L";
     if (end < 0) {
-        end = limit_end(row);
+        end = limit_end(row, "start_at");
         mark = end >= 0 && end < (int64_t)time(NULL) ? "X" : "L";
     }
     const char *text = time_text(arena, end, false);
     return text[0] != '\0' ? arena_printf(arena, "%s %s", text, mark) : "";
 }
 
-/* The estimated start and the run limit. */
 const char *lsf_format_plan_finish(struct arena *arena, const json_t *row,
                                    const char *path)
 {
-    int64_t start = lsf_format_instant(row, path);
-    double limit = run_limit(row);
-    return start >= 0 && limit > 0 ? time_text(arena, start + (int64_t)limit, false)
-                                   : "";
+    return time_text(arena, limit_end(row, path), false);
 }
 
 /* "1:30 L", in hours and minutes. */
@@ -180,7 +176,7 @@ const char *lsf_format_time_left(struct arena *arena, const json_t *row,
                                  const char *path)
 {
     bool is_ended = lsf_format_get(row, path)[0] != '\0';
-    int64_t end = is_ended ? -1 : limit_end(row);
+    int64_t end = is_ended ? -1 : limit_end(row, "start_at");
     if (end < 0) {
         return "";
     }

@@ -37,10 +37,15 @@ void run_rusage_measure(const struct procs *procs, struct run_rusage_sample *sam
     sample->cpu_ms = waited_cpu_ms() + ticks * 1000 / sysconf(_SC_CLK_TCK);
 }
 
+/* -1: nothing counts. */
+static int64_t counted_cpu_ms(const struct procs *procs)
+{
+    return cgroup_is_open(&procs->cgroup) ? cgroup_cpu_ms(&procs->cgroup) : -1;
+}
+
 int64_t run_rusage_procs_cpu_ms(const struct procs *procs)
 {
-    int64_t counted_ms =
-        cgroup_is_open(&procs->cgroup) ? cgroup_cpu_ms(&procs->cgroup) : -1;
+    int64_t counted_ms = counted_cpu_ms(procs);
     struct run_rusage_sample sample;
     if (counted_ms >= 0) {
         return counted_ms;
@@ -51,17 +56,14 @@ int64_t run_rusage_procs_cpu_ms(const struct procs *procs)
 
 void run_rusage_add_cgroups(struct run_rusage *rusage, const struct procs *procs)
 {
-    if (cgroup_is_open(&procs->cgroup)) {
-        rusage->cpu_ms += larger(cgroup_cpu_ms(&procs->cgroup), 0);
-    }
+    rusage->cpu_ms += larger(counted_cpu_ms(procs), 0);
     rusage->peak_kib = larger(memcg_peak_kib(&procs->memcg), rusage->peak_kib);
 }
 
 void run_rusage_sample_run(struct run_rusage *rusage, const struct procs *procs,
                            struct run_rusage_sample *sample)
 {
-    int64_t counted_ms =
-        cgroup_is_open(&procs->cgroup) ? cgroup_cpu_ms(&procs->cgroup) : -1;
+    int64_t counted_ms = counted_cpu_ms(procs);
     run_rusage_measure(procs, sample);
     sample->cpu_ms = rusage->cpu_ms + (counted_ms >= 0 ? counted_ms : sample->cpu_ms);
     rusage->peak_kib = larger(larger(memcg_peak_kib(&procs->memcg), sample->mem_kib),

@@ -241,8 +241,7 @@ void reservation_restore_candidates(const struct reservation_pass *pass,
     for (int i = 0; i < pass->count; i++) {
         const struct reservation_item *item = &pass->items[i];
         bool is_open = i == pass->open_item || reservation_item_is_later(pass, i);
-        bool is_kept = candidates_has_affinity(
-            &pass->place->classes[item->reservation.class_index]);
+        bool is_kept = reservation_item_has_affinity(pass, item);
         for (int k = 0; is_open && k < item->n_pieces; k++) {
             if (item->in_hand[k] > 0 || is_kept) {
                 candidates_restore(pass->state, view, item->pieces[k].host);

@@ -47,12 +47,18 @@ void reservation_item_use_part(struct reservation_pass *pass,
         &pass->state->supply_left[part->supply], part->in_hand_milli);
 }
 
+bool reservation_item_has_affinity(const struct reservation_pass *pass,
+                                   const struct reservation_item *item)
+{
+    return candidates_has_affinity(
+        &pass->place->classes[item->reservation.class_index]);
+}
+
 void reservation_item_keep_hosts(const struct reservation_pass *pass,
                                  const struct reservation_item *item, int sign)
 {
-    const struct place_class *class =
-        &pass->place->classes[item->reservation.class_index];
-    for (int i = 0; i < item->n_pieces && candidates_has_affinity(class); i++) {
+    bool has_affinity = reservation_item_has_affinity(pass, item);
+    for (int i = 0; i < item->n_pieces && has_affinity; i++) {
         place_affinity_keep(pass->state, item->pieces[i].host, sign);
     }
 }

@@ -72,6 +72,8 @@ void reservation_item_use_part(struct reservation_pass *pass,
 /* Frees what is in hand. */
 void reservation_item_free(struct reservation_pass *pass,
                            const struct reservation_item *item);
+bool reservation_item_has_affinity(const struct reservation_pass *pass,
+                                   const struct reservation_item *item);
 /* No other job with affinity starts on its hosts, if its job has affinity; with `sign`
  * -1 they do again. */
 void reservation_item_keep_hosts(const struct reservation_pass *pass,

@@ -8,13 +8,23 @@
  */
 #include "sched/reservation/reservation_item.h"
 
+/* Processors are chosen host by host. A sequential job reserves them only as it does
+ * other resources. */
+static bool has_affinity(const struct place_snapshot *place,
+                         const struct place_class *class)
+{
+    return candidates_has_affinity(class) &&
+           (class->n_slots > 1 ||
+            place->queues[class->queue].reservation.has_resources);
+}
+
 /* Its slots may not lie anywhere, or on other hosts with each of its alternatives or
  * parts. */
 static bool has_span(const struct place_snapshot *place,
                      const struct place_class *class)
 {
     bool has_filters = class->n_rusages > 0 && class->rusages->filter != NULL;
-    return candidates_exclusive_units(class) != NULL ||
+    return candidates_exclusive_units(class) != NULL || has_affinity(place, class) ||
            (class->n_slots > 1 &&
             (has_filters || candidates_has_parts(class) ||
              (class->filter != NULL && class->filter->span != NULL) ||
@@ -31,28 +41,17 @@ bool reservation_target_has_resources(const struct reservation_pass *pass, int c
     return has_any && pass->place->queues[at->queue].reservation.has_resources;
 }
 
-/* Processors are chosen host by host. A sequential job reserves them only as it does
- * other resources. */
-static bool has_affinity(const struct place_snapshot *place,
-                         const struct place_class *class)
-{
-    return candidates_has_affinity(class) &&
-           (class->n_slots > 1 ||
-            place->queues[class->queue].reservation.has_resources);
-}
-
 bool reservation_target_applies(const struct reservation_pass *pass, int class)
 {
     const struct place_class *at = &pass->place->classes[class];
-    return has_span(pass->place, at) || has_affinity(pass->place, at) ||
-           reservation_target_has_resources(pass, class);
+    return has_span(pass->place, at) || reservation_target_has_resources(pass, class);
 }
 
 bool reservation_target_has_spans(const struct place_snapshot *place)
 {
     for (int i = 0; i < place->n_classes; i++) {
         const struct place_class *class = &place->classes[i];
-        if ((has_span(place, class) || has_affinity(place, class)) &&
+        if (has_span(place, class) &&
             place->queues[class->queue].reservation.max_ms > 0) {
             return true;
         }

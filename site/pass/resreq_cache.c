@@ -163,6 +163,13 @@ int resreq_cache_check(const struct resreq_cache *cache, int queue,
                      : check_ranges(cache, notes->arena, &ranges, &resreq, fault);
 }
 
+/* It has no parts, and no alternatives, nor has its rusage. */
+static bool is_simple(const struct resreq *resreq)
+{
+    return resreq->next == NULL && !resreq->is_compound &&
+           resreq->rusages.n_alternatives <= 1;
+}
+
 bool resreq_cache_forbids_resize(const struct resreq_cache *cache, struct arena *arena,
                                  int queue, const struct job_spec *spec)
 {
@@ -170,8 +177,8 @@ bool resreq_cache_forbids_resize(const struct resreq_cache *cache, struct arena 
     struct resreq_error fault;
     struct resreq resreq;
     return compile(cache, arena, queue, spec, &resreq, &notes, &fault) == 0 &&
-           (resreq.next != NULL || resreq.is_compound || resreq.affinity.is_given ||
-            resreq.rusages.n_alternatives > 1 || resreq.span.cu.is_exclusive);
+           (!is_simple(&resreq) || resreq.affinity.is_given ||
+            resreq.span.cu.is_exclusive);
 }
 
 int resreq_cache_rusage(const struct resreq_cache *cache, struct arena *arena,
@@ -185,8 +192,7 @@ int resreq_cache_rusage(const struct resreq_cache *cache, struct arena *arena,
     if (compile(cache, arena, queue, spec, &resreq, &notes, &fault) != 0) {
         return err_set(err, ERR_PARSE, "%s", fault.text);
     }
-    if (resreq.next != NULL || resreq.is_compound ||
-        resreq.rusages.n_alternatives > 1 || (resreq.sections & fixed) != 0) {
+    if (!is_simple(&resreq) || (resreq.sections & fixed) != 0) {
         return err_set(err, ERR_PARSE,
                        "the requirements of a job that has started do not change if "
                        "they have alternatives, cu or affinity");

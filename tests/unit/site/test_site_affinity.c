@@ -57,21 +57,28 @@ static int tear_down(void **state)
     return 0;
 }
 
-static uint64_t submit(const char *queue, int n_slots, int minutes, const char *string)
+static uint64_t submit_pending(const char *queue, int n_slots, int64_t limit_ms,
+                               const char *string)
 {
     struct peer from = site_stage_user("ana");
     struct msg msg = {.kind = MSG_SUBMIT, .site = ""};
     msg.submit.request = ++stage.request;
     msg.submit.spec = site_stage_spec(queue, "work");
     msg.submit.spec.n_slots = n_slots;
-    msg.submit.spec.run_limit_ms = minutes * 60000;
+    msg.submit.spec.run_limit_ms = limit_ms;
     msg.submit.spec.res_reqs = &string;
     msg.submit.spec.n_res_reqs = string != NULL;
     msg.submit.terms.has_slots = true;
     site_stage_message(&stage, &from, &msg);
     const struct msg_reply *reply = site_stage_reply(&stage);
     assert_int_equal(reply->code, 0);
-    uint64_t id = (uint64_t)value_find(reply->value, "job")->number;
+    return (uint64_t)value_find(reply->value, "job")->number;
+}
+
+/* If it is dispatched, it runs. */
+static uint64_t submit(const char *queue, int n_slots, int minutes, const char *string)
+{
+    uint64_t id = submit_pending(queue, n_slots, (int64_t)minutes * 60000, string);
     uint64_t attempt = site_stage_attempt_of(&stage, id);
     if (attempt != 0) {
         site_stage_waiting(&stage, "s1", attempt, 7);
@@ -206,7 +213,6 @@ static void submit_random(struct rng *rng)
 {
     static const char *const strings[] = {"affinity[core(1)]", "affinity[core(2)]",
                                           "affinity[core(1)*1:distribute=pack]", NULL};
-    struct peer from = site_stage_user("ana");
     bool is_large = rng_below(rng, 4) == 0;
     char unlike[96]; /* of a class, only the first job reserves */
     const char *string = strings[is_large ? rng_below(rng, 3) : rng_below(rng, 4)];
@@ -216,21 +222,12 @@ static void submit_random(struct rng *rng)
         string = unlike;
     }
     struct world_job *job = &jobs[n_jobs];
-    struct msg msg = {.kind = MSG_SUBMIT, .site = ""};
     *job = (struct world_job){.promised_ms = INT64_MAX};
     job->limit_ms =
         rng_below(rng, 5) == 0 ? 0 : (int64_t)(1 + rng_below(rng, 20)) * STEP_MS;
-    msg.submit.request = ++stage.request;
-    msg.submit.spec = site_stage_spec(is_large ? "large" : "small", "work");
-    msg.submit.spec.n_slots = 1 + (int)rng_below(rng, is_large ? 5 : 2);
-    msg.submit.spec.run_limit_ms = job->limit_ms;
-    msg.submit.spec.res_reqs = &string;
-    msg.submit.spec.n_res_reqs = string != NULL;
-    msg.submit.terms.has_slots = true;
-    site_stage_message(&stage, &from, &msg);
-    const struct msg_reply *reply = site_stage_reply(&stage);
-    assert_int_equal(reply->code, 0);
-    job->id = (uint64_t)value_find(reply->value, "job")->number;
+    int n_slots = 1 + (int)rng_below(rng, is_large ? 5 : 2);
+    job->id =
+        submit_pending(is_large ? "large" : "small", n_slots, job->limit_ms, string);
     n_jobs++;
 }
 

@@ -25,18 +25,25 @@ static void init(struct site_stage *stage)
     site_stage_host_up(stage, "s1");
 }
 
-static uint64_t add(struct site_stage *stage, const char *user, const char *name,
-                    const char *depend)
+/* The id, or 0 if it is refused. */
+static uint64_t submit(struct site_stage *stage, const char *user,
+                       const struct msg_submit *submit)
 {
     struct peer from = site_stage_user(user);
-    struct msg msg = {.kind = MSG_SUBMIT, .site = ""};
+    struct msg msg = {.kind = MSG_SUBMIT, .site = "", .submit = *submit};
     msg.submit.request = ++stage->request;
-    msg.submit.spec = site_stage_spec("local", "work");
-    msg.submit.spec.name = name;
-    msg.submit.terms.depend = depend;
     site_stage_message(stage, &from, &msg);
     const struct msg_reply *reply = site_stage_reply(stage);
     return reply->code == 0 ? (uint64_t)value_find(reply->value, "job")->number : 0;
+}
+
+static uint64_t add(struct site_stage *stage, const char *user, const char *name,
+                    const char *depend)
+{
+    struct msg_submit job = {.spec = site_stage_spec("local", "work"),
+                             .terms = {.depend = depend}};
+    job.spec.name = name;
+    return submit(stage, user, &job);
 }
 
 static const struct msg_reply *modify(struct site_stage *stage, const char *user,
@@ -103,16 +110,11 @@ static void test_only_what_is_named_changes(void **state)
 static uint64_t add_reserving(struct site_stage *stage, const char *name,
                               const char *rusage)
 {
-    struct peer from = site_stage_user("ana");
-    struct msg msg = {.kind = MSG_SUBMIT, .site = ""};
-    msg.submit.request = ++stage->request;
-    msg.submit.spec = site_stage_spec("local", "work");
-    msg.submit.spec.name = name;
-    msg.submit.spec.res_reqs = &rusage;
-    msg.submit.spec.n_res_reqs = 1;
-    site_stage_message(stage, &from, &msg);
-    const struct msg_reply *reply = site_stage_reply(stage);
-    return reply->code == 0 ? (uint64_t)value_find(reply->value, "job")->number : 0;
+    struct msg_submit job = {.spec = site_stage_spec("local", "work")};
+    job.spec.name = name;
+    job.spec.res_reqs = &rusage;
+    job.spec.n_res_reqs = 1;
+    return submit(stage, "ana", &job);
 }
 
 static const struct msg_reply *modify_rusage(struct site_stage *stage, const char *job,
