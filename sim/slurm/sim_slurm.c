@@ -13,6 +13,7 @@ struct sim_slurm *sim_slurm_new(uint64_t seed, const char *partitions,
     struct sim_slurm *slurm = mem_alloc(1, sizeof(*slurm));
     slurm->now_ms = now_ms;
     slurm->is_up = true;
+    slurm->min_job_age_ms = MIN_JOB_AGE_MS;
     slurm->back_ms = slurm->register_ms = SIM_SLURM_NEVER;
     slurm->schedule_ms = slurm->save_ms = SIM_SLURM_NEVER;
     slurm->books.next_job = slurm->saved.next_job = 1;
@@ -94,6 +95,11 @@ void sim_slurm_run(struct sim_slurm *slurm, const char *const *words,
     answer->status = 1;
     answer->error =
         arena_str(arena, "Unable to contact slurm controller (connect failure)\n");
+}
+
+void sim_slurm_set_min_job_age(struct sim_slurm *slurm, int64_t min_job_age_ms)
+{
+    slurm->min_job_age_ms = min_job_age_ms;
 }
 
 void sim_slurm_set_saving(struct sim_slurm *slurm, bool is_saving)

@@ -92,6 +92,8 @@ void sim_slurm_run(struct sim_slurm *slurm, const char *const *words,
 void sim_slurm_kill(struct sim_slurm *slurm, int64_t down_ms, bool forgets);
 /* It is started again now. */
 void sim_slurm_start(struct sim_slurm *slurm);
+/* MinJobAge: for how long jobs that have ended are listed. */
+void sim_slurm_set_min_job_age(struct sim_slurm *slurm, int64_t min_job_age_ms);
 /* While it is false nothing more is saved, as with a full disk. */
 void sim_slurm_set_saving(struct sim_slurm *slurm, bool is_saving);
 /* The machine loses its processes, and registers again `down_ms` later. */

@@ -496,7 +496,7 @@ static void purge_jobs(struct sim_slurm *slurm)
     int n_kept = 0;
     for (int i = 0; i < books->n_jobs; i++) {
         if (!sim_slurmctld_is_ended(&books->jobs[i]) ||
-            books->jobs[i].end_ms + MIN_JOB_AGE_MS > slurm->now_ms) {
+            books->jobs[i].end_ms + slurm->min_job_age_ms > slurm->now_ms) {
             books->jobs[n_kept++] = books->jobs[i];
         }
     }
@@ -643,7 +643,7 @@ static int64_t next_of_books(const struct sim_slurm *slurm)
         const struct ctld_job *job = &slurm->books.jobs[i];
         at_ms = job->missing_ms != 0 ? least(at_ms, job->missing_ms) : at_ms;
         if (sim_slurmctld_is_ended(job)) {
-            at_ms = least(at_ms, job->end_ms + MIN_JOB_AGE_MS);
+            at_ms = least(at_ms, job->end_ms + slurm->min_job_age_ms);
         }
     }
     return at_ms;

@@ -21,7 +21,7 @@ enum {
     RESERVATION_END_MAX_MS = 60000, /* from a reservation's end to that of its jobs */
     KILL_WAIT_MS = 30000,           /* from SIGTERM to SIGKILL */
     MISSING_MS = 2040000,    /* until a job without processes is found to have none */
-    MIN_JOB_AGE_MS = 300000, /* a job that has ended is listed for so long */
+    MIN_JOB_AGE_MS = 300000, /* the default of MinJobAge */
 };
 
 /* The nodes of a set are bits by their index. */
@@ -94,6 +94,7 @@ struct sim_slurm {
     struct rng rng;
     struct sim_slurm_watch watch;
     int64_t now_ms;
+    int64_t min_job_age_ms; /* a job that has ended is listed for so long */
     const char *partitions;
     struct sim_slurm_node nodes[SIM_SLURM_NODES_MAX];
     int64_t node_back_ms[SIM_SLURM_NODES_MAX]; /* SIM_SLURM_NEVER: it is up */

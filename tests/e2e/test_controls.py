@@ -20,21 +20,24 @@ HOSTS = %s
 End Queue
 """
 
-# Writes down each signal that it hears, and when it runs.
+# Writes down each signal that it hears, and when it runs. A file object could not be used:
+# it raises an error if a handler writes while the program is writing.
 LISTENER = """
 import os, signal, sys, time
 name, stop, deaf = sys.argv[1:4]
-out = open(name, "a", buffering=1)
+out = os.open(name, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+def say(word):
+    os.write(out, (word + "\\n").encode())
 def hear(number, frame):
-    out.write(signal.Signals(number).name + "\\n")
+    say(signal.Signals(number).name)
     if number in (signal.SIGINT, signal.SIGTERM) and deaf != "deaf":
         sys.exit(3)
 for number in (signal.SIGTSTP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGCONT,
                signal.SIGINT, signal.SIGTERM):
     signal.signal(number, hear)
-out.write("begun\\n")
+say("begun")
 while not os.path.exists(stop):
-    out.write("tick\\n")
+    say("tick")
     time.sleep(0.02)
 """
 

@@ -18,7 +18,7 @@
 #include "slurm/slurm_plan.h"
 #include "tests/io/slurm_cluster.h"
 
-enum { PATIENCE_S = 150, WORDS_MAX = 40, LINES_MAX = 200 };
+enum { PATIENCE_S = 150, MIN_JOB_AGE_S = 3600, WORDS_MAX = 40, LINES_MAX = 200 };
 
 struct bench {
     struct arena arena;
@@ -230,19 +230,19 @@ static void settle(struct bench *bench, const char *line)
 
 static void reservations(struct bench *bench)
 {
-    both(bench, CREATE "ReservationName=r1 EndTime=now+900 Nodes=n1 Users=daemon");
-    both(bench, CREATE "ReservationName=r1 EndTime=now+900 Nodes=n2 Users=daemon");
-    both(bench, CREATE "ReservationName=r2 EndTime=now+900 Nodes=n1 Users=daemon");
-    both(bench, CREATE "ReservationName=r2 EndTime=now+900 Nodes=n9 Users=daemon");
-    both(bench, CREATE "ReservationName=r2 EndTime=now+900 Nodes=n2 Users=daemon,root "
+    both(bench, CREATE "ReservationName=r1 EndTime=now+7200 Nodes=n1 Users=daemon");
+    both(bench, CREATE "ReservationName=r1 EndTime=now+7200 Nodes=n2 Users=daemon");
+    both(bench, CREATE "ReservationName=r2 EndTime=now+7200 Nodes=n1 Users=daemon");
+    both(bench, CREATE "ReservationName=r2 EndTime=now+7200 Nodes=n9 Users=daemon");
+    both(bench, CREATE "ReservationName=r2 EndTime=now+7200 Nodes=n2 Users=daemon,root "
                        "Flags=FLEX");
     settle(bench, "reservation r2 daemon,root flex=1 active=1,n2");
-    both(bench, UPDATE "ReservationName=r9 EndTime=now+900");
+    both(bench, UPDATE "ReservationName=r9 EndTime=now+7200");
     both(bench, UPDATE "ReservationName=r2 Nodes=n1,n2");
     both(bench, UPDATE "ReservationName=r2 Flags-=FLEX");
     both(bench, UPDATE "ReservationName=r2 EndTime=now-5");
     settle(bench, "reservation r2 daemon,root flex=0");
-    both(bench, UPDATE "ReservationName=r2 Users=daemon Flags+=FLEX EndTime=now+950");
+    both(bench, UPDATE "ReservationName=r2 Users=daemon Flags+=FLEX EndTime=now+7250");
     settle(bench, "reservation r2 daemon flex=1");
     both(bench, "scontrol delete ReservationName=r2");
     both(bench, "scontrol delete ReservationName=r2");
@@ -264,7 +264,7 @@ static void runs(struct bench *bench)
     settle(bench, "run 4 of south: F daemon r1 1 11");
     both(bench, "scontrol delete ReservationName=r1");
     both(bench, UPDATE "ReservationName=r1 Nodes=n2");
-    both(bench, CREATE "ReservationName=r2 EndTime=now+900 Nodes=n1 Users=daemon");
+    both(bench, CREATE "ReservationName=r2 EndTime=now+7200 Nodes=n1 Users=daemon");
     both(bench, UPDATE "ReservationName=r1 Nodes=n1,n2");
     settle(bench, "node n2 idle+reserved 0/4");
     both(bench, "scancel --full --signal=STOP 1");
@@ -312,9 +312,9 @@ static void sharing(struct bench *bench)
 /* The end of a reservation without FLEX, and of one with it. */
 static void ends(struct bench *bench)
 {
-    both(bench, CREATE "ReservationName=r3 EndTime=now+60 Nodes=n1 Users=daemon");
-    both(bench,
-         CREATE "ReservationName=r4 EndTime=now+60 Nodes=n2 Users=daemon Flags=FLEX");
+    both(bench, CREATE "ReservationName=r3 EndTime=now+7200 Nodes=n1 Users=daemon");
+    both(bench, CREATE "ReservationName=r4 EndTime=now+7200 Nodes=n2 Users=daemon "
+                       "Flags=FLEX");
     both(bench, SUBMIT "--nodelist=n1 --reservation=r3 "
                        "--comment=sublet:north:killed:6:7 --wrap sleep~3600");
     both(bench, SUBMIT "--nodelist=n2 --reservation=r4 "
@@ -322,6 +322,8 @@ static void ends(struct bench *bench)
     both(bench, SUBMIT "--cpus-per-task=2 --nodelist=n1 --reservation=r3 "
                        "--comment=sublet:north:waits:8:7 --wrap true");
     settle(bench, "of kept: R daemon r4 0 10");
+    both(bench, UPDATE "ReservationName=r3 EndTime=now+10");
+    both(bench, UPDATE "ReservationName=r4 EndTime=now+10");
     settle(bench, "of killed: TO daemon  15 11");
     settle(bench, "of waits: RD daemon");
     settle(bench, "of kept: R daemon  0 10");
@@ -333,18 +335,23 @@ static void ends(struct bench *bench)
 static void forgets(struct bench *bench)
 {
     const char *dir = slurm_cluster_inside();
-    both(bench, CREATE "ReservationName=r5 EndTime=now+900 Nodes=n1,n2 Users=daemon");
+    both(bench, CREATE "ReservationName=r5 EndTime=now+7200 Nodes=n1,n2 Users=daemon");
     both(bench, SUBMIT "--nodelist=n2 --reservation=r5 "
                        "--comment=sublet:north:runs:9:7 --wrap sleep~3600");
     both(bench, SUBMIT "--nodelist=n2 --reservation=r5 "
                        "--comment=sublet:north:ends:10:7 --wrap sleep~3600");
-    both(bench, "scontrol update NodeName=n1 State=DRAIN Reason=test");
+    both(bench, "scontrol update NodeName=n1 State=DRAIN Reason=forgotten");
     both(bench, SUBMIT "--nodelist=n1 --reservation=r5 "
                        "--comment=sublet:north:begins:11:7 --wrap sleep~3600");
     settle(bench, "of begins: PD daemon r5 0 00");
-    sleep(6); /* both have saved this by now */
     sim_slurm_set_saving(bench->slurm, false);
-    slurm_cluster_shell(arena_printf(&bench->arena, "cp -a %s/state %s/old", dir, dir));
+    slurm_cluster_shell(arena_printf(&bench->arena,
+                                     "cd %s/state && sleep 6 && "
+                                     "until grep -q begins job_state && "
+                                     "grep -q r5 resv_state && "
+                                     "grep -q forgotten node_state; do sleep 1; done && "
+                                     "cp -a . ../old",
+                                     dir));
     both(bench, "scontrol update NodeName=n1 State=RESUME");
     both(bench, "scancel 13");
     both(bench, SUBMIT "--nodelist=n2 --reservation=r5 "
@@ -377,6 +384,7 @@ static void test_inside(void **state)
     (void)state;
     arena_init(&bench.arena);
     bench.slurm = sim_slurm_new(1, "main,big", NULL, (int64_t)time(NULL) * 1000);
+    sim_slurm_set_min_job_age(bench.slurm, (int64_t)MIN_JOB_AGE_S * 1000);
     sim_slurm_add_node(bench.slurm, &nodes[0]);
     sim_slurm_add_node(bench.slurm, &nodes[1]);
     settle(&bench, "node n1 idle 0/2 big,ib");
@@ -391,8 +399,10 @@ static void test_inside(void **state)
 
 static void test_cluster(void **state)
 {
+    char settings[64];
     (void)state;
-    slurm_cluster_run("");
+    (void)snprintf(settings, sizeof(settings), "MinJobAge=%d", MIN_JOB_AGE_S);
+    slurm_cluster_run(settings);
 }
 
 int main(void)
