@@ -58,14 +58,16 @@ ALL_FLAGS = $(BASE_FLAGS) $(WARN) $(WARN_OFF) $(CPPFLAGS) $(CFLAGS)
 LINK_FLAGS = -pie -Wl,-z,relro,-z,now -Wl,--as-needed $(MODE_LD) $(LDFLAGS)
 
 # Asked for only when something is compiled or linked that needs it, and once.
-PACKAGES := libczmq libzmq libprotobuf-c sqlite3 libpq libmicrohttpd jansson hwloc libsystemd \
+PACKAGES := libczmq libzmq sqlite3 libpq libmicrohttpd jansson hwloc libsystemd \
 	zlib ncursesw
 pkg = $(shell pkg-config $(1) $(PACKAGES) || echo run-deploy/deps.sh-first)
 PKG_CFLAGS = $(eval PKG_CFLAGS := $$(subst -I,-isystem ,$$(call pkg,--cflags)))$(PKG_CFLAGS)
 PKG_LIBS = $(eval PKG_LIBS := $$(call pkg,--libs))$(PKG_LIBS)
 SHELL_FLAGS = $(PKG_CFLAGS) -DSUBLET_VERSION='"$(VERSION)"'
 # Every test takes cmocka's state, most have no use for it.
-TEST_FLAGS = $(SHELL_FLAGS) -Wno-unused-parameter
+TEST_FLAGS = $(SHELL_FLAGS) $(TEST_CFLAGS) -Wno-unused-parameter
+TEST_PACKAGES := cmocka libprotobuf-c
+TEST_CFLAGS = $(eval TEST_CFLAGS := $$(shell pkg-config --cflags $(TEST_PACKAGES)))$(TEST_CFLAGS)
 
 # ---------------------------------------------------------------- sources
 
@@ -75,8 +77,8 @@ SITE_SRCS := $(sort $(wildcard site/io/*.c))
 BROKER_SRCS := $(sort $(wildcard broker/io/*.c broker/io/*/*.c))
 SLURM_SRCS := $(sort $(wildcard slurm/io/*.c))
 PURE_SRCS := $(filter-out $(SITE_SRCS) $(BROKER_SRCS) $(SLURM_SRCS), \
-	$(call room,base model usage sched broker provider consumer site sim slurm) $(wildcard host/exec/*.c))
-TOOLKIT_SRCS := $(call room,sys proto) $(SLURM_SRCS)
+	$(call room,base model usage sched broker provider consumer site sim slurm proto) $(wildcard host/exec/*.c))
+TOOLKIT_SRCS := $(call room,sys) $(SLURM_SRCS)
 # What a guard and its sublet-host both are made of; the guard alone; sublet-host alone.
 RUN_SRCS := $(call room,host/kernel host/run_dir)
 GUARD_SRCS := $(call room,host/guard host/stdio)
@@ -109,9 +111,9 @@ obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
 
 # ---------------------------------------------------------------- generated
 
-PROTO := $(wildcard proto/sublet.proto)
-PROTO_H := $(if $(PROTO),$(B)/gen/proto/sublet.pb-c.h)
-PROTO_OBJ := $(if $(PROTO),$(B)/obj/gen/proto/sublet.pb-c.o)
+# What protobuf-c makes of the protocol, with which the tests compare.
+PROTO_H := $(B)/gen/proto/sublet.pb-c.h
+PROTO_OBJ := $(B)/obj/gen/proto/sublet.pb-c.o
 
 # The table of migrations is declared in sys/db/db.h.
 ifneq ($(wildcard sys/db/db.h),)
@@ -139,10 +141,10 @@ ROOM_SRCS := $(BROKER_SRCS) $(SITE_SRCS) $(RUN_SRCS) $(HOST_SRCS) $(GUARD_SRCS) 
 MAIN_SRCS := $(if $(ROOM_SRCS),$(shell grep -l '^int main\>' $(ROOM_SRCS)))
 
 PURE_OBJS := $(call obj,$(PURE_SRCS))
-TOOLKIT_OBJS := $(call obj,$(TOOLKIT_SRCS)) $(PROTO_OBJ)
+TOOLKIT_OBJS := $(call obj,$(TOOLKIT_SRCS))
 ROOM_OBJS := $(call obj,$(filter-out $(MAIN_SRCS),$(ROOM_SRCS))) $(BROKER_SQL_OBJ) \
 	$(SITE_SQL_OBJ) $(PAGE_OBJ)
-SUPPORT_OBJS := $(call obj,$(TEST_SUPPORT_SRCS))
+SUPPORT_OBJS := $(call obj,$(TEST_SUPPORT_SRCS)) $(PROTO_OBJ)
 
 BIN := $(B)/bin
 PROGRAMS := $(if $(BROKER_SRCS),$(BIN)/sublet-broker) $(if $(SITE_SRCS),$(BIN)/sublet-site) \
@@ -216,7 +218,7 @@ $(Q)$(CC) $(ALL_FLAGS) $(1) -c -o $@ $<
 endef
 $(PURE_OBJS): $(B)/obj/%.o: %.c
 	$(call compile)
-$(call obj,$(SHELL_SRCS)): $(B)/obj/%.o: %.c | $(PROTO_H)
+$(call obj,$(SHELL_SRCS)): $(B)/obj/%.o: %.c
 	$(call compile,$(SHELL_FLAGS))
 $(call obj,$(TEST_SRCS)): $(B)/obj/%.o: %.c | $(PROTO_H)
 	$(call compile,$(TEST_FLAGS))
@@ -226,7 +228,7 @@ $(call test_bins,$(B),$(UNIT_SRCS) $(SLOW_SRCS)): $(B)/%: $(B)/obj/%.o $(SUPPORT
 	@mkdir -p $(@D)
 	@echo "  LD    $@"
 	$(Q)$(CC) $(LINK_FLAGS) -o $@ $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group \
-		$(PKG_LIBS) $$(pkg-config --libs cmocka) -lm
+		$(PKG_LIBS) $$(pkg-config --libs $(TEST_PACKAGES)) -lm
 
 $(call test_bins,$(B),$(BENCH_SRCS)): $(B)/%: $(B)/obj/%.o $(call obj,$(BENCH_SUPPORT_SRCS)) \
 		$(ROOMS) $(TOOLKIT) $(PURE)
@@ -261,7 +263,7 @@ $(B)/gen/proto/sublet.pb-c.h: $(B)/gen/proto/sublet.pb-c.c ;
 $(B)/obj/gen/proto/sublet.pb-c.o: $(B)/gen/proto/sublet.pb-c.c
 	@mkdir -p $(@D)
 	@echo "  CC    $<"
-	$(Q)$(CC) $(BASE_FLAGS) $(CFLAGS) $(PKG_CFLAGS) -c -o $@ $<
+	$(Q)$(CC) $(BASE_FLAGS) $(CFLAGS) $(TEST_CFLAGS) -c -o $@ $<
 
 $(B)/gen/schema/broker_sql.c: $(BROKER_SQL) tools/embed-sql
 	@mkdir -p $(@D)
@@ -411,9 +413,9 @@ ROOM_DIRS := base model usage sched broker provider consumer site sim slurm sys 
 format:
 	find $(ROOM_DIRS) -name '*.[ch]' -exec clang-format -i {} +
 
-tidy: $(PROTO_H)
+tidy:
 	clang-tidy --quiet $(PURE_SRCS) $(SHELL_SRCS) -- -std=c17 -D_GNU_SOURCE -iquote . \
-		-iquote $(B)/gen $(SHELL_FLAGS)
+		$(SHELL_FLAGS)
 
 coverage:
 	@$(MAKE) --no-print-directory $(JOBS) CC=gcc COV=1 SAN= tests

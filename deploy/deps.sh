@@ -8,12 +8,12 @@ set -eu
 # The -dev packages bring the libraries that the programs run with.
 run='procps'
 build='gcc make pkg-config libc6-dev binutils libczmq-dev libzmq3-dev
-    libprotobuf-c-dev protobuf-c-compiler libsqlite3-dev libpq-dev libmicrohttpd-dev
+    libsqlite3-dev libpq-dev libmicrohttpd-dev
     libjansson-dev libhwloc-dev uthash-dev libsystemd-dev zlib1g-dev
     libncurses-dev libjs-chart.js'
 # For make deb and make rpm.
 package='debhelper dpkg-dev rpm'
-test='libcmocka-dev python3 python3-jsonschema fiu-utils clang clang-format clang-tidy
+test='libcmocka-dev libprotobuf-c-dev protobuf-c-compiler python3 python3-jsonschema fiu-utils clang clang-format clang-tidy
     libclang-rt-14-dev chromium curl lintian mmdebstrap podman runc
     systemd systemd-container iproute2 snakemake postgresql slurmctld slurmd slurm-client munge nginx-light openssl'
 # For make site.

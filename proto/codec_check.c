@@ -169,14 +169,32 @@ static int compare_texts(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+static const char *host_of(const void *parts, int at, size_t size)
+{
+    const char *host;
+    memcpy(&host, (const char *)parts + (size_t)at * size, sizeof(host));
+    return host;
+}
+
+/* As most lists are. */
+static bool is_ascending(const void *parts, int count, size_t size)
+{
+    int i = 1;
+    while (i < count &&
+           strcmp(host_of(parts, i - 1, size), host_of(parts, i, size)) < 0) {
+        i++;
+    }
+    return i >= count;
+}
+
 int codec_check_hosts(const void *parts, int count, size_t size, struct err *err)
 {
-    if (count < 2) {
+    if (is_ascending(parts, count, size)) {
         return ERR_NONE;
     }
     const char **names = mem_alloc((size_t)count, sizeof(*names));
     for (int i = 0; i < count; i++) {
-        memcpy(&names[i], (const char *)parts + (size_t)i * size, sizeof(names[i]));
+        names[i] = host_of(parts, i, size);
     }
     qsort(names, (size_t)count, sizeof(*names), compare_texts);
     int status = ERR_NONE;

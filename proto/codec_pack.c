@@ -1,162 +1,117 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* codec_pack.c: see codec_pack.h. */
+/* codec_pack.c: see codec_pack.h. Fields and members are written from the last to the
+ * first. */
 #include "proto/codec_pack.h"
 
 #include <string.h>
 
+#include "base/arena.h"
 #include "model/field.h"
 #include "proto/codec_check.h"
 
-/* One field: its source and its destination. */
-struct place {
-    struct arena *arena;
-    const struct field *field;
-    const ProtobufCFieldDescriptor *wire;
-    const char *ours;
-    char *theirs;
-};
-
-/* The count of a list; a negative count becomes too large to pass the checks. */
-static size_t get_count(const struct place *place)
+static int give_number(struct codec_wire_buffer *buffer, const struct field *field,
+                       const char *record, struct err *err)
 {
-    int count = field_count(place->field, place->ours);
-    return count < 0 ? SIZE_MAX : (size_t)count;
-}
-
-static void put(const struct place *place, const void *value, size_t size)
-{
-    memcpy(place->theirs + place->wire->offset, value, size);
-}
-
-static void put_count(const struct place *place, size_t count)
-{
-    memcpy(place->theirs + place->wire->quantifier_offset, &count, sizeof(count));
-}
-
-static int give_number(const struct place *place, struct err *err)
-{
-    int64_t number = field_number(place->field, place->ours);
-    int32_t narrow = (int32_t)number; /* also a protobuf_c_boolean */
-    if (place->field->kind == FIELD_INT || place->field->kind == FIELD_BOOL) {
-        put(place, &narrow, sizeof(narrow));
-    } else {
-        put(place, &number, sizeof(number));
+    int64_t number = field_number(field, record);
+    uint64_t value = (uint64_t)number;
+    if (field->is_zigzag) {
+        value = value << 1 ^ (uint64_t)(number >> 63);
     }
-    return codec_check_number(place->field, number, err);
+    codec_wire_put_number(buffer, field->tag, value);
+    return codec_check_number(field, number, err);
 }
 
-/* protobuf-c needs a non-const pointer, but does not write through it. */
-static ProtobufCBinaryData borrow(const void *data, size_t length)
+/* `total` grows by its length. */
+static int give_text(struct codec_wire_buffer *buffer, const struct field *field,
+                     const char *text, size_t *total, struct err *err)
 {
-    ProtobufCBinaryData borrowed = {.len = length};
-    memcpy(&borrowed.data, &data, sizeof(borrowed.data));
-    return borrowed;
-}
-
-static int give_one_text(const struct place *place, const char *text,
-                         ProtobufCBinaryData *to, struct err *err)
-{
-    if (text == NULL) {
-        text = "";
+    struct arena scratch;
+    arena_init(&scratch);
+    text = text != NULL ? text : "";
+    if (field->charset == CHARSET_TALK) {
+        text = codec_check_talk(&scratch, text, (size_t)field->max);
     }
-    if (place->field->charset == CHARSET_TALK) {
-        text = codec_check_talk(place->arena, text, (size_t)place->field->max);
+    size_t length = strlen(text);
+    *total += length;
+    if (length > 0 || field->kind == FIELD_TEXTS) {
+        codec_wire_put_text(buffer, field->tag, text, length);
     }
-    *to = borrow(text, strlen(text));
-    return codec_check_text(place->field, text, to->len, err);
-}
-
-static int give_text(const struct place *place, struct err *err)
-{
-    ProtobufCBinaryData to;
-    int status =
-        give_one_text(place, field_pointer(place->field, place->ours), &to, err);
-    put(place, &to, sizeof(to));
+    int status = codec_check_text(field, text, length, err);
+    arena_release(&scratch);
     return status;
 }
 
-static int give_texts(const struct place *place, struct err *err)
+static int give_bytes(struct codec_wire_buffer *buffer, const struct field *field,
+                      const char *record, size_t count, struct err *err)
 {
-    size_t count = get_count(place);
-    int status = codec_check_count(place->field, count, err);
-    if (status != ERR_NONE || count == 0) {
-        return status;
+    int status = codec_check_count(field, count, err);
+    if (status == ERR_NONE && count > 0) {
+        codec_wire_put_text(buffer, field->tag, field_pointer(field, record), count);
     }
-    const char *const *texts = field_pointer(place->field, place->ours);
-    ProtobufCBinaryData *to = arena_alloc(place->arena, count, sizeof(*to));
+    return status;
+}
+
+static int give_part(struct codec_wire_buffer *buffer, const struct field *field,
+                     const char *part, struct err *err)
+{
+    size_t behind = buffer->size;
+    int status = codec_pack(buffer, field->part, part, err);
+    codec_wire_put_varint(buffer, buffer->size - behind);
+    codec_wire_put_key(buffer, field->tag, WIRE_BYTES);
+    return status;
+}
+
+static int give_list(struct codec_wire_buffer *buffer, const struct field *field,
+                     const char *record, size_t count, struct err *err)
+{
+    const char *list = field_pointer(field, record);
     size_t total = 0;
-    for (size_t i = 0; i < count; i++) {
-        status = give_one_text(place, texts[i], &to[i], err);
-        if (status != ERR_NONE) {
-            return status;
-        }
-        total += to[i].len;
+    int status = codec_check_count(field, count, err);
+    for (size_t i = count; status == ERR_NONE && i > 0; i--) {
+        status =
+            field->kind == FIELD_TEXTS
+                ? give_text(buffer, field,
+                            ((const char *const *)(const void *)list)[i - 1], &total,
+                            err)
+                : give_part(buffer, field, list + (i - 1) * field->part->size, err);
     }
-    put(place, &to, sizeof(to));
-    put_count(place, count);
-    return codec_check_total(place->field, total, err);
-}
-
-static int give_bytes(const struct place *place, struct err *err)
-{
-    size_t count = get_count(place);
-    ProtobufCBinaryData to = borrow(field_pointer(place->field, place->ours), count);
-    put(place, &to, sizeof(to));
-    return codec_check_count(place->field, count, err);
-}
-
-static int give_part(const struct place *place, struct err *err)
-{
-    const struct schema *schema = place->field->part;
-    ProtobufCMessage *part = codec_pack_new(place->arena, place->wire->descriptor);
-    put(place, &part, sizeof(part));
-    return codec_pack(place->arena, schema, place->ours + place->field->offset, part,
-                      err);
-}
-
-static int give_parts(const struct place *place, struct err *err)
-{
-    const struct schema *schema = place->field->part;
-    size_t count = get_count(place);
-    int status = codec_check_count(place->field, count, err);
-    if (status != ERR_NONE || count == 0) {
+    if (status != ERR_NONE) {
         return status;
     }
-    const char *from = field_pointer(place->field, place->ours);
-    ProtobufCMessage **parts = arena_alloc(place->arena, count, sizeof(*parts));
-    for (size_t i = 0; i < count; i++) {
-        parts[i] = codec_pack_new(place->arena, place->wire->descriptor);
-        status =
-            codec_pack(place->arena, schema, from + i * schema->size, parts[i], err);
-        if (status != ERR_NONE) {
-            return status;
-        }
+    if (field->kind == FIELD_TEXTS) {
+        return codec_check_total(field, total, err);
     }
-    put(place, &parts, sizeof(parts));
-    put_count(place, count);
-    return schema->begins_with_host
-               ? codec_check_hosts(from, (int)count, schema->size, err)
+    return field->part->begins_with_host
+               ? codec_check_hosts(list, (int)count, field->part->size, err)
                : ERR_NONE;
 }
 
-static int give(const struct place *place, struct err *err)
+/* The count of a list; a negative count becomes too large to pass the checks. */
+static size_t count_of(const struct field *field, const char *record)
 {
-    switch (place->field->kind) {
+    int count = field_count(field, record);
+    return count < 0 ? SIZE_MAX : (size_t)count;
+}
+
+static int give(struct codec_wire_buffer *buffer, const struct field *field,
+                const char *record, struct err *err)
+{
+    size_t total = 0;
+    switch (field->kind) {
     case FIELD_INT:
     case FIELD_INT64:
     case FIELD_UINT64:
     case FIELD_BOOL:
-        return give_number(place, err);
+        return give_number(buffer, field, record, err);
     case FIELD_TEXT:
-        return give_text(place, err);
-    case FIELD_TEXTS:
-        return give_texts(place, err);
+        return give_text(buffer, field, field_pointer(field, record), &total, err);
     case FIELD_BYTES:
-        return give_bytes(place, err);
+        return give_bytes(buffer, field, record, count_of(field, record), err);
     case FIELD_PART:
-        return give_part(place, err);
+        return give_part(buffer, field, record + field->offset, err);
+    case FIELD_TEXTS:
     case FIELD_PARTS:
-        return give_parts(place, err);
+        return give_list(buffer, field, record, count_of(field, record), err);
     case FIELD_REAL:
     case FIELD_OPTION:
     case FIELD_JOB_KEY:
@@ -165,22 +120,12 @@ static int give(const struct place *place, struct err *err)
     return err_set(err, ERR_PARSE, "unknown type of field");
 }
 
-ProtobufCMessage *codec_pack_new(struct arena *arena,
-                                 const ProtobufCMessageDescriptor *descriptor)
+int codec_pack(struct codec_wire_buffer *buffer, const struct schema *schema,
+               const void *record, struct err *err)
 {
-    ProtobufCMessage *message = arena_alloc(arena, 1, descriptor->sizeof_message);
-    descriptor->message_init(message);
-    return message;
-}
-
-int codec_pack(struct arena *arena, const struct schema *schema, const void *ours,
-               ProtobufCMessage *theirs, struct err *err)
-{
-    for (int i = 0; i < schema->n_fields && schema->fields[i].tag != 0; i++) {
+    for (int i = schema->n_fields - 1; i >= 0; i--) {
         const struct field *field = &schema->fields[i];
-        struct place place = {arena, field, &theirs->descriptor->fields[i], ours,
-                              (char *)theirs};
-        if (give(&place, err) != ERR_NONE) {
+        if (field->tag != 0 && give(buffer, field, record, err) != ERR_NONE) {
             return err_prefix(err, "%s", field->name);
         }
     }

@@ -1,51 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* codec_wire.c: see codec_wire.h. Only lengths are read: what lies in between is not
- * looked at. */
+/* codec_wire.c: see codec_wire.h. */
 #include "proto/codec_wire.h"
 
-#include <assert.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "proto/codec_check.h"
+#include "base/arena.h"
 
-enum {
-    WIRE_VARINT = 0,
-    WIRE_FIXED64 = 1,
-    WIRE_BYTES = 2,
-    WIRE_FIXED32 = 5,
-    TAG_VERSION = 1,
-    TAG_SESSION = 2,
-    TAG_SITE = 3,
-    FIELDS_MAX = 64, /* of one struct */
-};
+enum { BUFFER_FIRST = 256 };
 
-/* A field as it stands on the wire. */
-struct piece {
-    uint64_t tag;
-    int type;
-    uint64_t number;              /* of a WIRE_VARINT */
-    struct codec_wire_span value; /* of WIRE_BYTES; */
-    struct codec_wire_span whole; /* and with its length in front */
-};
+/* ---------------------------------------------------------------- reading */
 
-static inline bool skip(struct codec_wire_span *span, uint64_t n_bytes)
-{
-    if (n_bytes > span->length) {
-        return false;
-    }
-    span->at += n_bytes;
-    span->length -= n_bytes;
-    return true;
-}
-
-static bool read_long_varint(struct codec_wire_span *span, uint64_t *number)
+bool codec_wire_read_long_varint(struct codec_wire_span *span, uint64_t *number)
 {
     *number = 0;
     for (int shift = 0; shift < 64 && span->length > 0; shift += 7) {
         uint8_t byte = *span->at;
         *number |= (uint64_t)(byte & 0x7f) << shift;
-        skip(span, 1);
+        codec_wire_skip(span, 1);
         if (byte < 0x80) {
             return true;
         }
@@ -53,58 +26,22 @@ static bool read_long_varint(struct codec_wire_span *span, uint64_t *number)
     return false;
 }
 
-/* Nearly all have one byte. */
-static inline bool read_varint(struct codec_wire_span *span, uint64_t *number)
-{
-    if (span->length > 0 && *span->at < 0x80) {
-        *number = *span->at++;
-        span->length--;
-        return true;
-    }
-    return read_long_varint(span, number);
-}
-
-static inline bool read_piece(struct codec_wire_span *span, struct piece *piece)
-{
-    uint64_t key;
-    if (!read_varint(span, &key) || key > UINT32_MAX) {
-        return false;
-    }
-    piece->tag = key >> 3;
-    piece->type = (int)(key & 7);
-    piece->whole = *span;
-    if (piece->type == WIRE_VARINT) {
-        return read_varint(span, &piece->number);
-    }
-    if (piece->type == WIRE_BYTES) {
-        uint64_t length;
-        if (!read_varint(span, &length)) {
-            return false;
-        }
-        piece->value = (struct codec_wire_span){span->at, (size_t)length};
-        piece->whole.length = (size_t)(span->at - piece->whole.at) + (size_t)length;
-        return skip(span, length);
-    }
-    return (piece->type == WIRE_FIXED64 && skip(span, 8)) ||
-           (piece->type == WIRE_FIXED32 && skip(span, 4));
-}
-
 bool codec_wire_find_once(struct codec_wire_span body, int tag,
                           struct codec_wire_span *value)
 {
-    struct piece piece;
+    struct codec_wire_field field;
     bool is_found = false;
     *value = (struct codec_wire_span){(const uint8_t *)"", 0};
     while (body.length > 0) {
-        if (!read_piece(&body, &piece)) {
+        if (!codec_wire_read(&body, &field)) {
             return false;
         }
-        if (piece.tag == (uint64_t)tag) {
-            if (is_found || piece.type != WIRE_BYTES) {
+        if (field.tag == (uint64_t)tag) {
+            if (is_found || field.type != WIRE_BYTES) {
                 return false;
             }
             is_found = true;
-            *value = piece.value;
+            *value = field.value;
         }
     }
     return true;
@@ -124,14 +61,14 @@ static enum msg_kind kind_of(uint64_t tag)
 /* Other versions may have other fields: only whether they are fields is asked. */
 static int check_version(struct codec_wire_span span, struct err *err)
 {
-    struct piece piece;
+    struct codec_wire_field field;
     uint64_t version = 0;
     while (span.length > 0) {
-        if (!read_piece(&span, &piece)) {
+        if (!codec_wire_read(&span, &field)) {
             return err_set(err, ERR_PARSE, "not a message");
         }
-        if (piece.tag == TAG_VERSION && piece.type == WIRE_VARINT) {
-            version = piece.number;
+        if (field.tag == CODEC_WIRE_VERSION && field.type == WIRE_VARINT) {
+            version = field.number;
         }
     }
     if (version != PROTOCOL_VERSION) {
@@ -147,22 +84,23 @@ static int refuse_twice(uint64_t tag, struct err *err)
     return err_set(err, ERR_PARSE, "an envelope with a field twice: %" PRIu64, tag);
 }
 
-static int take_head(const struct piece *piece, unsigned *seen,
+static int take_head(const struct codec_wire_field *field, unsigned *seen,
                      struct codec_wire_envelope *envelope, struct err *err)
 {
-    unsigned bit = 1U << piece->tag;
-    bool is_number = piece->tag == TAG_VERSION || piece->tag == TAG_SESSION;
+    unsigned bit = 1U << field->tag;
+    bool is_number =
+        field->tag == CODEC_WIRE_VERSION || field->tag == CODEC_WIRE_SESSION;
     if ((*seen & bit) != 0) {
-        return refuse_twice(piece->tag, err);
+        return refuse_twice(field->tag, err);
     }
-    if (piece->type != (is_number ? WIRE_VARINT : WIRE_BYTES)) {
+    if (field->type != (is_number ? WIRE_VARINT : WIRE_BYTES)) {
         return err_set(err, ERR_PARSE, "not a message");
     }
     *seen |= bit;
-    if (piece->tag == TAG_SESSION) {
-        envelope->session = piece->number;
-    } else if (piece->tag == TAG_SITE) {
-        envelope->site = piece->value;
+    if (field->tag == CODEC_WIRE_SESSION) {
+        envelope->session = field->number;
+    } else if (field->tag == CODEC_WIRE_SITE) {
+        envelope->site = field->value;
     }
     return ERR_NONE;
 }
@@ -171,23 +109,25 @@ int codec_wire_read_envelope(const uint8_t *bytes, size_t length,
                              struct codec_wire_envelope *envelope, struct err *err)
 {
     struct codec_wire_span span = {bytes, length};
-    struct piece piece;
+    struct codec_wire_field field;
     unsigned seen = 0;
     uint64_t unknown = 0;
     *envelope = (struct codec_wire_envelope){.site.at = (const uint8_t *)""};
     int status = check_version(span, err);
-    while (status == ERR_NONE && span.length > 0 && read_piece(&span, &piece)) {
-        enum msg_kind kind = piece.type == WIRE_BYTES ? kind_of(piece.tag) : MSG_NONE;
-        if (piece.tag >= TAG_VERSION && piece.tag <= TAG_SITE) {
-            status = take_head(&piece, &seen, envelope, err);
+    while (status == ERR_NONE && span.length > 0 && codec_wire_read(&span, &field)) {
+        enum msg_kind kind = field.type == WIRE_BYTES ? kind_of(field.tag) : MSG_NONE;
+        if (field.tag >= CODEC_WIRE_VERSION && field.tag <= CODEC_WIRE_SITE) {
+            status = take_head(&field, &seen, envelope, err);
         } else if (kind == MSG_NONE) {
-            unknown = unknown == 0 ? piece.tag : unknown;
+            unknown = unknown == 0 ? field.tag : unknown;
         } else if (envelope->kind != MSG_NONE) {
-            status = refuse_twice(piece.tag, err);
+            status = refuse_twice(field.tag, err);
         } else {
             envelope->kind = kind;
-            envelope->body = piece.value;
-            envelope->whole_body = piece.whole;
+            envelope->body = field.value;
+            envelope->whole_body.at = field.length_at;
+            envelope->whole_body.length =
+                (size_t)(field.value.at - field.length_at) + field.value.length;
         }
     }
     if (status != ERR_NONE) {
@@ -201,111 +141,70 @@ int codec_wire_read_envelope(const uint8_t *bytes, size_t length,
                         : ERR_NONE;
 }
 
-/* ---------------------------------------------------------------- the body */
+/* ---------------------------------------------------------------- writing */
 
-/* What a field looks like on the wire, besides a number. */
-enum { HAS_LENGTH = 1, IS_LIST = 2, IS_PART = 4 };
-
-static int shape_of(const struct field *field)
+static void grow(struct codec_wire_buffer *buffer, size_t size)
 {
-    static const uint8_t shapes[] = {
-        [FIELD_TEXT] = HAS_LENGTH,
-        [FIELD_BYTES] = HAS_LENGTH,
-        [FIELD_TEXTS] = HAS_LENGTH | IS_LIST,
-        [FIELD_PART] = HAS_LENGTH | IS_PART,
-        [FIELD_PARTS] = HAS_LENGTH | IS_LIST | IS_PART,
-    };
-    return (size_t)field->kind < sizeof(shapes) ? shapes[field->kind] : 0;
+    size_t room = 2 * buffer->room + size + BUFFER_FIRST;
+    uint8_t *bytes = mem_alloc(room, 1);
+    if (buffer->size > 0) {
+        memcpy(bytes + room - buffer->size, buffer->bytes + buffer->room - buffer->size,
+               buffer->size);
+    }
+    free(buffer->bytes);
+    buffer->bytes = bytes;
+    buffer->room = room;
 }
 
-/* The field with that tag; senders write fields in the order of the table. */
-static inline const struct field *find_field(const struct schema *schema, uint64_t tag,
-                                             int *at)
+/* The next `size` bytes, which the caller writes. */
+static inline uint8_t *take_room(struct codec_wire_buffer *buffer, size_t size)
 {
-    for (int n = 0; n < schema->n_fields; n++) {
-        const struct field *field = &schema->fields[*at];
-        if ((uint64_t)field->tag == tag && tag != 0) {
-            return field;
-        }
-        *at = *at + 1 < schema->n_fields ? *at + 1 : 0;
+    if (buffer->room - buffer->size < size) {
+        grow(buffer, size);
     }
-    return NULL;
+    buffer->size += size;
+    return buffer->bytes + buffer->room - buffer->size;
 }
 
-static int check_size(const struct field *field, size_t size, struct err *err)
+void codec_wire_put_bytes(struct codec_wire_buffer *buffer, const void *bytes,
+                          size_t size)
 {
-    bool is_text = field->kind == FIELD_TEXTS;
-    int64_t max = is_text ? field->text_max : field->max;
-    if (size <= (uint64_t)max) {
-        return ERR_NONE;
+    if (size > 0) {
+        memcpy(take_room(buffer, size), bytes, size);
     }
-    return err_set(err, ERR_BOUNDS, "%zu bytes, expected at most %" PRId64, size, max);
 }
 
-static int check_piece(const struct field *field, const struct piece *piece,
-                       uint32_t count, struct err *err)
+void codec_wire_put_varint(struct codec_wire_buffer *buffer, uint64_t number)
 {
-    int shape = shape_of(field);
-    if (((shape & HAS_LENGTH) != 0) != (piece->type == WIRE_BYTES)) {
-        return err_set(err, ERR_PARSE, "a field of another type");
+    size_t size = 1;
+    for (uint64_t rest = number >> 7; rest > 0; rest >>= 7) {
+        size++;
     }
-    if (count > 1 && (shape & IS_LIST) == 0) {
-        return err_set(err, ERR_PARSE, "twice, expected once");
+    uint8_t *at = take_room(buffer, size);
+    for (; number >= 0x80; number >>= 7) {
+        *at++ = (uint8_t)(number | 0x80);
     }
-    if ((shape & IS_LIST) != 0 && count > field->max) {
-        return err_set(err, ERR_BOUNDS, "more members, expected at most %" PRId64,
-                       field->max);
-    }
-    return shape == 0               ? ERR_NONE
-           : (shape & IS_PART) != 0 ? codec_wire_check(field->part, piece->value, err)
-                                    : check_size(field, piece->value.length, err);
+    *at = (uint8_t)number;
 }
 
-/* A text that must not be empty is not there: the struct has not been filled in. A
- * list that needs members has none. Fields with a tag come first. */
-static int check_missing(const struct schema *schema, const uint32_t *counts,
-                         struct err *err)
+void codec_wire_put_key(struct codec_wire_buffer *buffer, int tag,
+                        enum codec_wire_type type)
 {
-    for (int i = 0; i < schema->n_fields && schema->fields[i].tag != 0; i++) {
-        const struct field *field = &schema->fields[i];
-        if (counts[i] >= field->min) {
-            continue;
-        }
-        int shape = shape_of(field);
-        bool is_list = (shape & IS_LIST) != 0;
-        if (is_list || (shape != 0 && counts[i] == 0)) {
-            return err_set(err, ERR_BOUNDS, "%s: %u %s, expected at least %" PRId64,
-                           field->name, counts[i], is_list ? "members" : "bytes",
-                           field->min);
-        }
-    }
-    return ERR_NONE;
+    codec_wire_put_varint(buffer, (uint64_t)tag << 3 | type);
 }
 
-/* The recursion is as deep as the tables, at most three. */
-int codec_wire_check(const struct schema *schema, struct codec_wire_span body,
-                     struct err *err)
+void codec_wire_put_number(struct codec_wire_buffer *buffer, int tag, uint64_t number)
 {
-    uint32_t counts[FIELDS_MAX] = {0};
-    struct piece piece;
-    int at = 0, n_unknown = 0;
-    assert(schema->n_fields <= FIELDS_MAX);
-    while (body.length > 0) {
-        if (!read_piece(&body, &piece)) {
-            return err_set(err, ERR_PARSE, "not a message");
-        }
-        const struct field *field = find_field(schema, piece.tag, &at);
-        if (field == NULL && piece.tag >= CODEC_WIRE_ADDED &&
-            ++n_unknown <= CODEC_WIRE_UNKNOWN_MAX) {
-            continue;
-        }
-        if (field == NULL) {
-            return err_set(err, ERR_PARSE, "an unknown field %" PRIu64, piece.tag);
-        }
-        int status = check_piece(field, &piece, ++counts[field - schema->fields], err);
-        if (status != ERR_NONE) {
-            return err_prefix(err, "%s", field->name);
-        }
+    if (number != 0) {
+        codec_wire_put_varint(buffer, number);
+        codec_wire_put_key(buffer, tag, WIRE_VARINT);
     }
-    return check_missing(schema, counts, err);
+}
+
+void codec_wire_put_text(struct codec_wire_buffer *buffer, int tag, const void *text,
+                         size_t length)
+{
+    codec_wire_put_bytes(buffer, text, length);
+    codec_wire_put_varint(buffer, length);
+    codec_wire_put_key(buffer, tag, WIRE_BYTES);
 }

@@ -345,13 +345,14 @@ static void forgets(struct bench *bench)
                        "--comment=sublet:north:begins:11:7 --wrap sleep~3600");
     settle(bench, "of begins: PD daemon r5 0 00");
     sim_slurm_set_saving(bench->slurm, false);
-    slurm_cluster_shell(arena_printf(&bench->arena,
-                                     "cd %s/state && sleep 6 && "
-                                     "until grep -q begins job_state && "
-                                     "grep -q r5 resv_state && "
-                                     "grep -q forgotten node_state; do sleep 1; done && "
-                                     "cp -a . ../old",
-                                     dir));
+    slurm_cluster_shell(
+        arena_printf(&bench->arena,
+                     "cd %s/state && sleep 6 && "
+                     "until grep -q begins job_state && "
+                     "grep -q r5 resv_state && "
+                     "grep -q forgotten node_state; do sleep 1; done && "
+                     "cp -a . ../old",
+                     dir));
     both(bench, "scontrol update NodeName=n1 State=RESUME");
     both(bench, "scancel 13");
     both(bench, SUBMIT "--nodelist=n2 --reservation=r5 "

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* shapes.h: messages made from the codec's own tables, for tests: one with every
- * field set, and the places in it that a test may spoil. */
+ * field set, and the places in it that a test may spoil. Each is also there as
+ * protobuf-c has it, which encodes and decodes without our code. */
 #ifndef SUBLET_TESTS_UNIT_PROTO_SHAPES_H
 #define SUBLET_TESTS_UNIT_PROTO_SHAPES_H
 
@@ -22,7 +23,7 @@ struct shapes_place {
 
 struct shapes_message {
     struct msg ours;
-    Sublet__Envelope theirs; /* the same, as codec_encode would send it */
+    Sublet__Envelope theirs; /* the same */
     struct shapes_place places[SHAPES_PLACES_MAX];
     int n_places;
 };
