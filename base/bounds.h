@@ -30,10 +30,9 @@ enum {
     EXEC_BYTES_MAX = 16384,      /* in total, so that a frame can hold them */
     JOBS_PER_COMMAND_MAX = 1000, /* named by one kill, stop, resume */
 
-    FRAME_MAX = 262144,         /* one message; libzmq drops the peer above it */
-    FRAMES_MAX = 4,             /* of one message; further frames are dropped */
-    DECODE_BYTES_MAX = 4 << 20, /* memory that decoding one message may take */
-    DECODE_ALLOCS_MAX = 50000,
+    FRAME_MAX = 262144,          /* one message; libzmq drops the peer above it */
+    FRAMES_MAX = 4,              /* of one message; further frames are dropped */
+    DECODE_BYTES_MAX = 4 << 20,  /* memory for the lists of one decoded message */
     HOSTS_MAX = 10000,           /* hosts of a site, and of a lease */
     SLOTS_MAX = 100000,          /* slots of one host */
     HOURS_MAX = 1000000000,      /* slot hours a month */

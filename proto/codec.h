@@ -10,9 +10,8 @@
  * Ownership: decode allocates in the caller's arena and copies; encode returns heap
  * memory that the caller frees.
  * Errors: ERR_PARSE malformed, ERR_BOUNDS out of bounds, ERR_VERSION another protocol
- * version; `err` names the field. Memory and allocations of one decode are bounded by
- * DECODE_BYTES_MAX and DECODE_ALLOCS_MAX. Source: docs/design/architecture.md
- * "Network". Layer: proto. */
+ * version; `err` names the field. The lists of one message take at most
+ * DECODE_BYTES_MAX. Source: docs/design/architecture.md "Network". Layer: proto. */
 #ifndef SUBLET_PROTO_CODEC_H
 #define SUBLET_PROTO_CODEC_H
 
