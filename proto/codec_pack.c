@@ -56,8 +56,7 @@ static int give_part(struct codec_wire_buffer *buffer, const struct field *field
 {
     size_t behind = buffer->size;
     int status = codec_pack(buffer, field->part, part, err);
-    codec_wire_put_varint(buffer, buffer->size - behind);
-    codec_wire_put_key(buffer, field->tag, WIRE_BYTES);
+    codec_wire_put_head(buffer, field->tag, buffer->size - behind);
     return status;
 }
 

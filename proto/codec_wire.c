@@ -193,6 +193,12 @@ void codec_wire_put_key(struct codec_wire_buffer *buffer, int tag,
     codec_wire_put_varint(buffer, (uint64_t)tag << 3 | type);
 }
 
+void codec_wire_put_head(struct codec_wire_buffer *buffer, int tag, size_t length)
+{
+    codec_wire_put_varint(buffer, length);
+    codec_wire_put_key(buffer, tag, WIRE_BYTES);
+}
+
 void codec_wire_put_number(struct codec_wire_buffer *buffer, int tag, uint64_t number)
 {
     if (number != 0) {
@@ -205,6 +211,5 @@ void codec_wire_put_text(struct codec_wire_buffer *buffer, int tag, const void *
                          size_t length)
 {
     codec_wire_put_bytes(buffer, text, length);
-    codec_wire_put_varint(buffer, length);
-    codec_wire_put_key(buffer, tag, WIRE_BYTES);
+    codec_wire_put_head(buffer, tag, length);
 }

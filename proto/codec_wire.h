@@ -124,7 +124,9 @@ void codec_wire_put_bytes(struct codec_wire_buffer *buffer, const void *bytes,
 void codec_wire_put_varint(struct codec_wire_buffer *buffer, uint64_t number);
 void codec_wire_put_key(struct codec_wire_buffer *buffer, int tag,
                         enum codec_wire_type type);
-/* A field that has not its default value. */
+/* What makes a field of the last `length` bytes that were written. */
+void codec_wire_put_head(struct codec_wire_buffer *buffer, int tag, size_t length);
+/* Nothing for 0, which is the default value of a field. */
 void codec_wire_put_number(struct codec_wire_buffer *buffer, int tag, uint64_t number);
 void codec_wire_put_text(struct codec_wire_buffer *buffer, int tag, const void *text,
                          size_t length);
