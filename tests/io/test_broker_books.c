@@ -17,6 +17,7 @@
 
 #include "base/rng.h"
 #include "broker/io/store/books.h"
+#include "broker/io/store/books_file.h"
 #include "broker/io/store/store_transfer.h"
 #include "sys/db/db.h"
 #include "tests/io/postgres_fixture.h"
@@ -309,6 +310,39 @@ static void test_what_is_not_committed_is_not_booked(void **state)
     check_size(fixture);
 }
 
+/* What is not in `held` yet is booked all the same, also after a crash, and is bounded
+ * while no one reads. */
+static void test_entries_are_moved_together(void **state)
+{
+    struct fixture *fixture = *state;
+    sqlite3 *file;
+    open_books(fixture, BIG);
+    for (int i = 0; i < BOOKS_RECENT_MAX + 10; i++) {
+        commit_split(fixture, i % 3, i % 2 + 1, 0, BEGIN_MS + i);
+    }
+    file = db_handle(store_db(fixture->store));
+    assert_int_equal(number_of(file, "SELECT count(*) FROM held_recent"), 10);
+    assert_int_equal(number_of(file, "SELECT count(*) FROM held"), BOOKS_RECENT_MAX);
+    check_size(fixture);
+    int64_t n_bytes = number_of(file, "SELECT n_bytes FROM held_size");
+    /* Each of the three changes with each third split, from 1 to 2 and back. */
+    int64_t end_ms = BEGIN_MS + BOOKS_RECENT_MAX + 10, held_ms = 0;
+    for (int i = 0; i < BOOKS_RECENT_MAX + 10; i += 3) {
+        int64_t until_ms = BEGIN_MS + i + 3 < end_ms ? BEGIN_MS + i + 3 : end_ms;
+        held_ms += (i % 2 + 1) * (until_ms - BEGIN_MS - i);
+    }
+    open_books(fixture, BIG);
+    file = db_handle(store_db(fixture->store));
+    assert_int_equal(number_of(file, "SELECT count(*) FROM held_recent"), 0);
+    assert_true(number_of(file, "SELECT n_bytes FROM held_size") > n_bytes);
+    check_size(fixture);
+    check_sum(fixture, 0, end_ms, held_ms, 0);
+    commit_split(fixture, 0, 5, 0, end_ms);
+    assert_int_equal(number_of(file, "SELECT count(*) FROM held_recent"), 1);
+    check_sum(fixture, 0, end_ms + 10, held_ms + 50, 0);
+    check_size(fixture);
+}
+
 static void test_an_open_contract_is_booked_while_the_broker_is_away(void **state)
 {
     struct fixture *fixture = *state;
@@ -554,6 +588,7 @@ int main(void)
         TEST(test_books_are_those_of_a_model),
         TEST(test_books_of_a_database_are_the_same),
         TEST(test_what_is_not_committed_is_not_booked),
+        TEST(test_entries_are_moved_together),
         TEST(test_an_open_contract_is_booked_while_the_broker_is_away),
         TEST(test_clocks),
         TEST(test_a_split_counts_from_when_its_provider_has_it),

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/word_hash.h"
 #include "broker/io/store/store.h"
 #include "broker/io/store/store_parts.h"
 #include "sys/json.h"
@@ -576,6 +577,88 @@ static void test_history_pages(void **state)
     }
 }
 
+/* Two names that have one place in the index of events (event_index.h). */
+static void find_names_of_one_hash(char names[2][32])
+{
+    enum { NAMES = 1000000, PLACES = 1 << 20 };
+    uint32_t *of_place = mem_alloc(PLACES, sizeof(*of_place));
+    names[0][0] = '\0';
+    for (uint32_t i = 1; i < NAMES && names[0][0] == '\0'; i++) {
+        snprintf(names[1], sizeof(names[1]), "n%" PRIu32 "/0/s", i);
+        uint32_t hash = (uint32_t)word_hash_text(0, names[1]);
+        uint32_t *at = &of_place[hash % PLACES];
+        snprintf(names[0], sizeof(names[0]), "n%" PRIu32 "/0/s", *at);
+        if (*at == 0 || (uint32_t)word_hash_text(0, names[0]) != hash) {
+            names[0][0] = '\0';
+        }
+        *at = i;
+    }
+    free(of_place);
+    assert_true(names[0][0] != '\0');
+}
+
+/* NULL: of a site. */
+static void append_event(struct fixture *fixture, const char *lease)
+{
+    struct err err = {0};
+    struct row row = {.kind = ROW_HISTORY};
+    row.history = (struct row_history){.at_ms = 1,
+                                       .lease = lease != NULL ? lease : "",
+                                       .site = lease != NULL ? "" : "s",
+                                       .event = lease != NULL ? HISTORY_ACTIVE
+                                                              : HISTORY_SITE_LOST,
+                                       .state = lease != NULL ? "active" : "",
+                                       .reason = ""};
+    assert_int_equal(store_begin(fixture->store, &err), 0);
+    assert_int_equal(store_write(fixture->store, &row, &err), 0);
+    assert_int_equal(store_commit(fixture->store, &err), 0);
+}
+
+/* "3 5 7 " */
+static const char *read_ids(struct fixture *fixture, const struct msg_query *query)
+{
+    static char text[256];
+    struct arena arena;
+    struct value *value;
+    const char *next;
+    struct err err = {0};
+    arena_init(&arena);
+    text[0] = '\0';
+    assert_int_equal(
+        store_history_read(fixture->store, query, &arena, &value, &next, &err), 0);
+    const struct value *at = value_find(value, "history")->first;
+    for (; at != NULL; at = at->next) {
+        size_t length = strlen(text);
+        snprintf(text + length, sizeof(text) - length, "%" PRId64 " ",
+                 value_find(at, "seq")->number);
+    }
+    arena_release(&arena);
+    return text;
+}
+
+static void test_the_history_of_one_lease_is_its_own(void **state)
+{
+    struct fixture *fixture = *state;
+    char names[2][32];
+    find_names_of_one_hash(names);
+    for (int i = 0; i < 9; i++) { /* ids 1 to 9 */
+        append_event(fixture, i % 3 == 2 ? NULL : names[i % 3]);
+    }
+    for (int turn = 0; turn < 2; turn++, reopen(fixture)) {
+        const struct msg_query all = {.name = names[0], .after = ""};
+        assert_string_equal(read_ids(fixture, &all), "1 4 7 ");
+        const struct msg_query behind = {.name = names[1], .after = "4"};
+        assert_string_equal(read_ids(fixture, &behind), "5 8 ");
+        const struct msg_query last = {.name = names[0], .after = "", .last = 2};
+        assert_string_equal(read_ids(fixture, &last), "4 7 ");
+        const struct msg_query last_behind = {
+            .name = names[0], .after = "4", .last = 2};
+        assert_string_equal(read_ids(fixture, &last_behind), "7 ");
+        const struct msg_query more = {.name = names[1], .after = "", .last = 20};
+        assert_string_equal(read_ids(fixture, &more), "2 5 8 ");
+    }
+}
+
 static void test_a_page_of_long_reasons_fits_a_frame(void **state)
 {
     char reason[REASON_SIZE];
@@ -704,6 +787,7 @@ int main(void)
         TEST(test_history_shows_what_was_written),
         TEST(test_history_pages),
         TEST(test_history_is_bounded),
+        TEST(test_the_history_of_one_lease_is_its_own),
         TEST(test_a_page_of_long_reasons_fits_a_frame),
         TEST(test_a_page_behind_rubbish_is_refused),
         TEST(test_a_newer_file_is_refused),

@@ -84,7 +84,6 @@ void books_begin(struct books *books)
 {
     books->changed = NULL;
     books->transaction++;
-    books_sql_begin(books->sql);
 }
 
 int books_end(struct books *books, struct err *err)
@@ -113,10 +112,10 @@ int books_count_in(struct books *books, const char *lease, int64_t from_ms,
 }
 
 /* An entry of that start is replaced. */
-static int open_split(struct books *books, const char *lease,
-                      const struct books_split *split, struct err *err)
+static int open_split(struct books *books, const struct book *book, struct err *err)
 {
-    const struct books_param params[] = {{lease, 0},
+    const struct books_split *split = &book->next;
+    const struct books_param params[] = {{book->lease, 0},
                                          {NULL, split->start_ms},
                                          {NULL, split->epoch},
                                          {NULL, split->provider},
@@ -165,14 +164,6 @@ static int64_t start_of(const struct book *book, const struct books_split *last,
                : at_ms;
 }
 
-static int write_split(struct books *books, struct book *book, bool is_undone,
-                       int64_t now_ms, struct err *err)
-{
-    const struct books_split *next = &book->next;
-    int rc = is_undone ? undo_future(books, book->lease, now_ms, err) : 0;
-    return rc == 0 ? open_split(books, book->lease, next, err) : rc;
-}
-
 /* As the contract says, also of hosts that are down: they are held as well. */
 static void add_up_hosts(struct books_split *split, const struct row_lease *lease)
 {
@@ -201,7 +192,8 @@ int books_write(struct books *books, const struct row_lease *lease, int64_t now_
         books->changed = book;
     }
     book->next = next;
-    return write_split(books, book, is_undone, now_ms, err);
+    int rc = is_undone ? undo_future(books, book->lease, now_ms, err) : 0;
+    return rc == 0 ? open_split(books, book, err) : rc;
 }
 
 void books_committed(struct books *books)

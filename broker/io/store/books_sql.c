@@ -6,14 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "broker/io/store/books_file.h"
 #include "broker/io/store/store_parts.h"
 #include "sys/pg/pg_batch.h"
-
-/* About what a row and its place in the index take beside the name of the lease, which
- * is in both. */
-#define ENTRY_BYTES "42"
-#define SUM_BYTES "48"
-#define NAME_BYTES(name) "length(" name ") * 9 / 4"
 
 static const struct {
     int n_params;
@@ -48,15 +43,11 @@ static const struct {
     [BOOKS_RESIZE] =
         {4, "INSERT INTO held_size SELECT 1, CAST($4 AS BIGINT) * ("
             "(SELECT count(*) FROM held WHERE lease = $1"
-            " AND start_ms >= $2 AND start_ms < $3)"
-            " * (" ENTRY_BYTES " + " NAME_BYTES(
-                "$1") ")"
-                      " + (SELECT count(*) FROM held_sum WHERE lease = $1"
-                      " AND start_ms >= $2 AND start_ms < $3)"
-                      " * (" SUM_BYTES " + " NAME_BYTES(
-                          "$1") ")) WHERE true"
-                                " ON CONFLICT (one) DO UPDATE SET"
-                                " n_bytes = held_size.n_bytes + excluded.n_bytes"},
+            " AND start_ms >= $2 AND start_ms < $3) * " BOOKS_ENTRY_BYTES("$1") //
+         " + (SELECT count(*) FROM held_sum WHERE lease = $1"
+         " AND start_ms >= $2 AND start_ms < $3) * " BOOKS_SUM_BYTES("$1") //
+         ") WHERE true ON CONFLICT (one) DO UPDATE SET"
+         " n_bytes = held_size.n_bytes + excluded.n_bytes"},
     [BOOKS_SIZE] = {0, "SELECT n_bytes FROM held_size"},
     [BOOKS_LAST] = {0, "WITH RECURSIVE names (lease) AS (SELECT min(lease) FROM held"
                        " UNION ALL SELECT (SELECT min(held.lease) FROM held"
@@ -77,35 +68,24 @@ static const struct {
                         " FROM held_sum WHERE lease = $1) AS firsts"},
 };
 
-#define UPSERT_SET                                                                     \
-    " ON CONFLICT (lease, start_ms) DO UPDATE SET epoch = excluded.epoch,"             \
-    " provider = excluded.provider, consumer = excluded.consumer"
-
-static const char open_in_file[] = "INSERT INTO held VALUES ($1, $2, $3, $4, $5)"
-                                   " ON CONFLICT (lease, start_ms) DO NOTHING";
-static const char replace_in_file[] =
-    "INSERT INTO held VALUES ($1, $2, $3, $4, $5)" UPSERT_SET;
-static const char count_in_file[] =
-    "INSERT INTO held_size VALUES (1, $1 * " ENTRY_BYTES " + $2)"
-    " ON CONFLICT (one) DO UPDATE SET n_bytes = held_size.n_bytes + excluded.n_bytes";
-
 /* A batch (pg_batch.h). A row that is new has no xmax. */
 static const char open_on_server[] =
     "WITH opened AS (INSERT INTO held (lease, start_ms, epoch, provider, consumer)"
     " SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[],"
-    " $5::bigint[])" UPSERT_SET " RETURNING lease, xmax = 0 AS is_new)"
-    " INSERT INTO held_size SELECT 1, coalesce(sum(" ENTRY_BYTES
-    " + " NAME_BYTES("lease") "), 0) FROM opened WHERE is_new"
-                              " ON CONFLICT (one) DO UPDATE SET n_bytes = "
-                              "held_size.n_bytes + excluded.n_bytes";
+    " $5::bigint[]) ON CONFLICT (lease, start_ms) DO UPDATE SET epoch = excluded.epoch,"
+    " provider = excluded.provider, consumer = excluded.consumer RETURNING lease, xmax "
+    "= 0 AS is_new)"
+    " INSERT INTO held_size SELECT 1, coalesce(sum(" BOOKS_ENTRY_BYTES("lease") //
+    "), 0) FROM opened WHERE is_new ON CONFLICT (one) DO UPDATE SET"
+    " n_bytes = held_size.n_bytes + excluded.n_bytes";
 
 enum { OPEN_PARAMS = 5, OPEN_KEYS = 2 };
 
 struct books_sql {
     struct db *db; /* NULL: it is a server */
     struct pg *pg;
-    sqlite3_stmt *of_file[BOOKS_STATEMENTS], *open, *replace, *count;
-    int64_t n_opened, n_name_bytes; /* entries that the size does not have yet */
+    struct books_file file;
+    sqlite3_stmt *of_file[BOOKS_STATEMENTS];
     struct pg_batch *opened;
     struct pg_statement *of_server[BOOKS_STATEMENTS];
 };
@@ -114,7 +94,7 @@ int books_sql_new(struct store *store, struct books_sql **sql, struct err *err)
 {
     struct books_sql *made = mem_alloc(1, sizeof(*made));
     int rc = 0;
-    made->db = store->ops->db(store);
+    made->db = made->file.db = store->ops->db(store);
     made->pg = made->db == NULL ? store->ops->pg(store) : NULL;
     if (made->pg != NULL) {
         rc = pg_batch_open(made->pg, open_on_server, OPEN_PARAMS, OPEN_KEYS,
@@ -170,6 +150,9 @@ static int ask_file(struct books_sql *sql, enum books_statement which,
                     const struct books_param *params, books_row_fn *fn, void *arg,
                     struct err *err)
 {
+    if (books_file_move(&sql->file, err) < 0) {
+        return err->code;
+    }
     sqlite3_stmt *asked = bind_file(sql, which, params);
     int step;
     while ((step = sqlite3_step(asked)) == SQLITE_ROW) {
@@ -226,7 +209,8 @@ int books_sql_run(struct books_sql *sql, enum books_statement which,
                   const struct books_param *params, struct err *err)
 {
     if (sql->db != NULL) {
-        return db_run(sql->db, bind_file(sql, which, params), err);
+        int rc = books_file_move(&sql->file, err);
+        return rc == 0 ? db_run(sql->db, bind_file(sql, which, params), err) : rc;
     }
     char numbers[BOOKS_PARAMS_MAX][NUMBER_SIZE];
     const char *texts[BOOKS_PARAMS_MAX];
@@ -236,31 +220,13 @@ int books_sql_run(struct books_sql *sql, enum books_statement which,
     return 0;
 }
 
-static int run_open(struct books_sql *sql, sqlite3_stmt **open, const char *text,
-                    const struct books_param *params, struct err *err)
-{
-    sqlite3_stmt *bound = db_statement(sql->db, open, text);
-    bind_params(bound, params, OPEN_PARAMS);
-    return db_run(sql->db, bound, err);
-}
-
-static int open_file(struct books_sql *sql, const struct books_param *params,
-                     struct err *err)
-{
-    int rc = run_open(sql, &sql->open, open_in_file, params, err);
-    if (rc == 0 && sqlite3_changes(db_handle(sql->db)) == 0) {
-        return run_open(sql, &sql->replace, replace_in_file, params, err);
-    }
-    sql->n_opened++;
-    sql->n_name_bytes += (int64_t)strlen(params[0].text) * 9 / 4; /* NAME_BYTES */
-    return rc;
-}
-
 int books_sql_open(struct books_sql *sql, const struct books_param *params,
                    struct err *err)
 {
     if (sql->db != NULL) {
-        return open_file(sql, params, err);
+        const int64_t numbers[] = {params[1].number, params[2].number, params[3].number,
+                                   params[4].number};
+        return books_file_append(&sql->file, params[0].text, numbers, err);
     }
     char numbers[OPEN_PARAMS][NUMBER_SIZE];
     const char *texts[OPEN_PARAMS];
@@ -276,20 +242,7 @@ int books_sql_ask(struct books_sql *sql, enum books_statement which,
     return (sql->db != NULL ? ask_file : ask_server)(sql, which, params, fn, arg, err);
 }
 
-void books_sql_begin(struct books_sql *sql)
-{
-    sql->n_opened = sql->n_name_bytes = 0;
-}
-
 int books_sql_end(struct books_sql *sql, struct err *err)
 {
-    const struct books_param params[] = {{NULL, sql->n_opened},
-                                         {NULL, sql->n_name_bytes}};
-    if (sql->n_opened == 0) {
-        return 0;
-    }
-    sqlite3_stmt *count = db_statement(sql->db, &sql->count, count_in_file);
-    bind_params(count, params, 2);
-    books_sql_begin(sql);
-    return db_run(sql->db, count, err);
+    return sql->db != NULL ? books_file_move_many(&sql->file, err) : 0;
 }

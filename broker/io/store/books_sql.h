@@ -39,13 +39,11 @@ struct books_sql;
 int books_sql_new(struct store *store, struct books_sql **sql,
                   struct err *err) MUST_CHECK;
 void books_sql_free(struct books_sql *sql); /* NULL is fine */
-/* A transaction begins. */
-void books_sql_begin(struct books_sql *sql);
-/* In it: an entry (lease, start, epoch, provider, consumer), which replaces the one of
- * that start. */
+/* In a transaction: an entry (lease, start, epoch, provider, consumer), which replaces
+ * the one of that start. */
 int books_sql_open(struct books_sql *sql, const struct books_param *params,
                    struct err *err) MUST_CHECK;
-/* Before its commit: counts its entries into the size. */
+/* Before its commit. */
 int books_sql_end(struct books_sql *sql, struct err *err) MUST_CHECK;
 /* In a transaction. */
 int books_sql_run(struct books_sql *sql, enum books_statement which,

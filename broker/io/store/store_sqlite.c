@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "broker/io/store/books_file.h"
 #include "sys/daemon.h"
 
 enum { APPLICATION_ID = 0x53624c42 }; /* "SbLB", as `file` shows it */
@@ -24,15 +25,10 @@ static const char last_events_sql[] =
     "SELECT * FROM (SELECT * FROM event WHERE id > ?1 ORDER BY id DESC LIMIT ?2)"
     " ORDER BY id";
 
-static const char last_of_lease_sql[] =
-    "SELECT * FROM (SELECT * FROM event WHERE lease = ?3 AND id > ?1 ORDER BY id DESC"
-    " LIMIT ?2) ORDER BY id";
-
 static const char leases_sql[] =
     "SELECT * FROM event WHERE lease <> '' AND id > ?1 ORDER BY id LIMIT ?2";
 
-static const char lease_sql[] =
-    "SELECT * FROM event WHERE lease = ?3 AND id > ?1 ORDER BY id LIMIT ?2";
+static const char event_sql[] = "SELECT * FROM event WHERE id = ?1 AND lease = ?2";
 
 static const char name_sql[] =
     "INSERT INTO series (kind, name, last_ms) VALUES (?1, ?2, ?3)"
@@ -82,6 +78,7 @@ static int forget_events(struct store_sqlite *file, struct err *err)
     }
     sqlite3_stmt *cut = db_statement(file->db, &file->history.forget, forget_sql);
     db_column_bind_int(cut, 1, last - STORE_EVENTS_MAX);
+    event_index_forget(&file->index, last - STORE_EVENTS_MAX);
     return db_run(file->db, cut, err) < 0 ? err_prefix(err, "history") : 0;
 }
 
@@ -89,7 +86,12 @@ static int write_row(struct store *store, const struct row *row, struct err *err
 {
     struct store_sqlite *file = store_sqlite_of(store);
     int rc = db_rows_write(file->rows, row, err);
-    return rc == 0 && row->kind == ROW_HISTORY ? forget_events(file, err) : rc;
+    if (rc < 0 || row->kind != ROW_HISTORY) {
+        return rc;
+    }
+    event_index_add(&file->index, sqlite3_last_insert_rowid(db_handle(file->db)),
+                    row->history.lease);
+    return forget_events(file, err);
 }
 
 /* ---------------------------------------------------------------- events */
@@ -106,23 +108,110 @@ static int last_event(struct store *store, int64_t *id, struct err *err)
     return rc;
 }
 
+static int load_index(struct store_sqlite *file, struct err *err)
+{
+    sqlite3_stmt *all = NULL;
+    db_statement(file->db, &all, "SELECT id, lease FROM event ORDER BY id");
+    int step;
+    while ((step = sqlite3_step(all)) == SQLITE_ROW) {
+        event_index_add(&file->index, sqlite3_column_int64(all, 0),
+                        db_column_text(all, 1));
+    }
+    int rc = step == SQLITE_DONE ? 0 : db_column_fail(all, "history", err);
+    sqlite3_finalize(all);
+    return rc;
+}
+
+/* Where the events that a reader gets go. */
+struct reading {
+    struct db_table *table;
+    struct arena *arena;
+    store_event_fn *fn;
+    void *arg;
+    int n_left;
+};
+
+/* Gives the row of a step to the reader, until it has all that it wants. */
+static int give_event(struct reading *reading, sqlite3_stmt *page, int step,
+                      struct err *err)
+{
+    struct row_history row;
+    int rc = step == SQLITE_ROW
+                 ? db_table_read(reading->table, page, &row, reading->arena, err)
+                 : db_column_fail(page, "history", err);
+    if (rc == 0) {
+        reading->n_left = reading->fn(reading->arg, &row) ? reading->n_left - 1 : 0;
+    }
+    return rc;
+}
+
 static sqlite3_stmt *select_events(struct store_sqlite *file,
                                    const struct store_events *events)
 {
     struct store_history *history = &file->history;
-    bool is_last = events->is_last;
-    switch (events->of) {
-    case STORE_EVENTS_LEASE:
-        return is_last
-                   ? db_statement(file->db, &history->last_of_lease, last_of_lease_sql)
-                   : db_statement(file->db, &history->lease, lease_sql);
-    case STORE_EVENTS_LEASES:
+    if (events->of == STORE_EVENTS_LEASES) {
         return db_statement(file->db, &history->leases, leases_sql);
-    case STORE_EVENTS_ALL:
-    default:
-        return is_last ? db_statement(file->db, &history->last_events, last_events_sql)
-                       : db_statement(file->db, &history->events, events_sql);
     }
+    return events->is_last
+               ? db_statement(file->db, &history->last_events, last_events_sql)
+               : db_statement(file->db, &history->events, events_sql);
+}
+
+static int read_in_order(struct store_sqlite *file, const struct store_events *events,
+                         struct reading *reading, struct err *err)
+{
+    sqlite3_stmt *page = select_events(file, events);
+    int step, rc = 0;
+    db_column_bind_int(page, 1, events->after);
+    db_column_bind_int(page, 2, events->n_rows);
+    while (rc == 0 && reading->n_left > 0 &&
+           (step = sqlite3_step(page)) != SQLITE_DONE) {
+        rc = give_event(reading, page, step, err);
+    }
+    sqlite3_reset(page);
+    return rc;
+}
+
+/* The row of an event, if the event is of the lease and not of another one with the
+ * same hash. */
+static sqlite3_stmt *find_event(struct store_sqlite *file, int64_t id,
+                                const char *lease, int *step)
+{
+    sqlite3_stmt *one = db_statement(file->db, &file->history.event, event_sql);
+    db_column_bind_int(one, 1, id);
+    db_column_bind_text(one, 2, lease);
+    *step = sqlite3_step(one);
+    return one;
+}
+
+/* The id behind which the last `n_rows` events of the lease are. */
+static int64_t seek_last(struct store_sqlite *file, const struct store_events *events)
+{
+    int64_t id = INT64_MAX;
+    int n_found = 0, step;
+    while (n_found < events->n_rows) {
+        id = event_index_previous(&file->index, events->lease, id);
+        if (id <= events->after) {
+            return events->after;
+        }
+        sqlite3_reset(find_event(file, id, events->lease, &step));
+        n_found += step == SQLITE_ROW;
+    }
+    return id - 1;
+}
+
+static int read_of_lease(struct store_sqlite *file, const struct store_events *events,
+                         struct reading *reading, struct err *err)
+{
+    int64_t id = events->is_last ? seek_last(file, events) : events->after;
+    int step, rc = 0;
+    while (rc == 0 && reading->n_left > 0 &&
+           (id = event_index_next(&file->index, events->lease, id)) > 0) {
+        sqlite3_stmt *one = find_event(file, id, events->lease, &step);
+        rc = step == SQLITE_DONE ? 0 : give_event(reading, one, step, err);
+        sqlite3_reset(one);
+    }
+    return rc;
 }
 
 static int read_events(struct store *store, const struct store_events *events,
@@ -130,24 +219,13 @@ static int read_events(struct store *store, const struct store_events *events,
                        struct err *err)
 {
     struct store_sqlite *file = store_sqlite_of(store);
-    struct db_table *table = db_rows_table(file->rows, ROW_HISTORY);
-    sqlite3_stmt *page = select_events(file, events);
-    struct row_history row;
-    int step, rc = 0;
-    db_column_bind_int(page, 1, events->after);
-    db_column_bind_int(page, 2, events->n_rows);
-    if (events->of == STORE_EVENTS_LEASE) {
-        db_column_bind_text(page, 3, events->lease);
-    }
-    while (rc == 0 && (step = sqlite3_step(page)) != SQLITE_DONE) {
-        rc = step == SQLITE_ROW ? db_table_read(table, page, &row, arena, err)
-                                : db_column_fail(page, "history", err);
-        if (rc == 0 && !fn(arg, &row)) {
-            break;
-        }
-    }
-    sqlite3_reset(page);
-    return rc;
+    struct reading reading = {.table = db_rows_table(file->rows, ROW_HISTORY),
+                              .arena = arena,
+                              .fn = fn,
+                              .arg = arg,
+                              .n_left = events->n_rows};
+    return (events->of == STORE_EVENTS_LEASE ? read_of_lease : read_in_order)(
+        file, events, &reading, err);
 }
 
 /* ---------------------------------------------------------------- series */
@@ -297,6 +375,7 @@ static void close_store(struct store *store)
     db_rows_close(file->rows);
     db_close(file->db);
     arena_release(&file->texts);
+    event_index_release(&file->index);
     free(file);
 }
 
@@ -321,6 +400,13 @@ static const struct store_ops sqlite_ops = {
     .read_samples = read_samples,
 };
 
+/* Whoever reads the tables, like store_transfer.c, finds all entries in `held`. */
+static int move_entries(struct db *db, struct err *err)
+{
+    struct books_file books = {.db = db};
+    return books_file_move(&books, err);
+}
+
 int store_sqlite_open(const char *path, bool accepts_loss, struct store **store,
                       struct err *err)
 {
@@ -331,7 +417,8 @@ int store_sqlite_open(const char *path, bool accepts_loss, struct store **store,
     store_tables_describe(tables);
     if (db_open(path, APPLICATION_ID, broker_migrations, accepts_loss, &opened->db,
                 err) < 0 ||
-        db_rows_open(opened->db, tables, &opened->rows, err) < 0) {
+        db_rows_open(opened->db, tables, &opened->rows, err) < 0 ||
+        load_index(opened, err) < 0 || move_entries(opened->db, err) < 0) {
         close_store(&opened->store);
         return err->code;
     }

@@ -6,6 +6,7 @@
 
 #include <sqlite3.h>
 
+#include "broker/io/store/event_index.h"
 #include "broker/io/store/store_parts.h"
 
 /* Statements are prepared at their first use (db_statement). */
@@ -15,9 +16,10 @@ struct store_sqlite {
     struct db_rows *rows;
     struct arena texts; /* of statements that are put together */
     struct store_history {
-        sqlite3_stmt *forget, *events, *leases, *lease;
-        sqlite3_stmt *last_events, *last_of_lease, *latest;
+        sqlite3_stmt *forget, *events, *leases, *event;
+        sqlite3_stmt *last_events, *latest;
     } history;
+    struct event_index index;
     struct store_present {
         sqlite3_stmt *cut_leases, *put_lease, *cut_sites, *put_site;
     } present;

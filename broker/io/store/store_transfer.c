@@ -61,7 +61,7 @@ static void read_tables(struct store_transfer *transfer)
     sqlite3_stmt *names =
         select_file(transfer, "SELECT name FROM sqlite_schema WHERE type = 'table'"
                               " AND name NOT LIKE 'sqlite%' AND name NOT LIKE"
-                              " 'present%' ORDER BY rowid");
+                              " 'present%' AND name <> 'held_recent' ORDER BY rowid");
     while (transfer->n_tables < TABLES_MAX && sqlite3_step(names) == SQLITE_ROW) {
         struct transfer_table *table = &transfer->tables[transfer->n_tables++];
         table->name = arena_str(&transfer->arena, db_column_text(names, 0));
