@@ -22,15 +22,17 @@ bool wire_tcp_ask(int fd, struct wire_tcp *tcp)
 {
     struct tcp_info info;
     socklen_t size = sizeof(info);
-    int n_unread = 0;
     memset(&info, 0, sizeof(info));
-    if (getsockopt(fd, LEVEL_TCP, TCP_INFO, &info, &size) != 0 ||
-        ioctl(fd, SIOCINQ, &n_unread) != 0) {
+    if (getsockopt(fd, LEVEL_TCP, TCP_INFO, &info, &size) != 0) {
         return false;
     }
-    uint64_t unread = n_unread > 0 ? (uint64_t)n_unread : 0;
-    uint64_t received = info.tcpi_bytes_received;
-    tcp->taken = received > unread ? received - unread : 0;
+    tcp->received = info.tcpi_bytes_received;
     tcp->acked = info.tcpi_bytes_acked;
     return true;
+}
+
+uint64_t wire_tcp_unread(int fd)
+{
+    int n_unread = 0;
+    return ioctl(fd, SIOCINQ, &n_unread) == 0 && n_unread > 0 ? (uint64_t)n_unread : 0;
 }

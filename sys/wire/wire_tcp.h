@@ -11,11 +11,13 @@
 uint64_t wire_tcp_cookie(int fd);
 
 struct wire_tcp {
-    uint64_t taken; /* bytes that were received and read */
-    uint64_t acked; /* bytes sent that the other end's kernel has */
+    uint64_t received; /* bytes, with those that were not read yet */
+    uint64_t acked;    /* bytes sent that the other end's kernel has */
 };
 
-/* False where `fd` is no TCP connection. */
+/* False if `fd` is no TCP connection. */
 bool wire_tcp_ask(int fd, struct wire_tcp *tcp);
+/* Bytes that were received and not read yet. */
+uint64_t wire_tcp_unread(int fd);
 
 #endif

@@ -45,6 +45,8 @@ struct connection {
     int64_t opened_ms; /* 0: set by the next check */
     uint64_t heard;    /* the number of its latest message */
     uint64_t handed;   /* bytes delivered, or counted as overhead */
+    uint64_t looked;   /* bytes received by TCP at the last look ... */
+    bool is_calm;      /* ... which found nothing that could become too much */
     uint64_t queued;   /* bytes sent to it */
     size_t n_unasked;  /* of them since the last query of the kernel */
     uint64_t waiting;  /* at the last query, plus bytes queued since */
@@ -272,21 +274,26 @@ bool wire_watch_queue(struct wire_watch *watch, int fd, size_t size, bool is_str
 /* ---------------------------------------------------------------- looking */
 
 /* Bytes that libzmq has received and not delivered. */
-static uint64_t count_pending(struct connection *connection, int fd)
+static uint64_t count_pending(struct connection *connection, int fd,
+                              const struct wire_tcp *tcp)
 {
-    struct wire_tcp tcp;
-    if (!wire_tcp_ask(fd, &tcp)) {
-        return 0;
+    uint64_t unread = wire_tcp_unread(fd);
+    uint64_t taken = tcp->received > unread ? tcp->received - unread : 0;
+    if (connection->handed > taken) {
+        connection->handed = taken;
     }
-    if (connection->handed > tcp.taken) {
-        connection->handed = tcp.taken;
-    }
-    return tcp.taken - connection->handed;
+    return taken - connection->handed;
 }
 
 static void look_at(struct wire_watch *watch, int fd, int64_t now_ms)
 {
     struct connection *connection = &watch->connections[fd];
+    struct wire_tcp tcp = {0};
+    bool is_open = wire_tcp_ask(fd, &tcp);
+    if (is_open && connection->is_calm && !connection->was_heard &&
+        tcp.received == connection->looked) {
+        return;
+    }
     if (wire_tcp_cookie(fd) != connection->cookie) {
         forget(watch, connection);
         return;
@@ -294,7 +301,7 @@ static void look_at(struct wire_watch *watch, int fd, int64_t now_ms)
     if (connection->opened_ms == 0) {
         connection->opened_ms = now_ms;
     }
-    uint64_t pending = count_pending(connection, fd);
+    uint64_t pending = count_pending(connection, fd, &tcp);
     /* Checked after the kernel's counters: a message complete by then is readable or
      * delivered. */
     bool is_readable = (zsock_events(watch->socket) & ZMQ_POLLIN) != 0;
@@ -307,6 +314,9 @@ static void look_at(struct wire_watch *watch, int fd, int64_t now_ms)
                (pending > MESSAGE_MAX && !is_readable)) {
         shut(watch, fd);
     }
+    connection->looked = tcp.received;
+    connection->is_calm =
+        connection->has_spoken && tcp.received - connection->handed <= MESSAGE_MAX;
     connection->was_heard = false;
 }
 
