@@ -343,6 +343,26 @@ static void test_entries_are_moved_together(void **state)
     check_size(fixture);
 }
 
+/* A reader writes nothing while nothing changes. */
+static void test_entries_are_moved_when_no_more_come(void **state)
+{
+    static const char count[] = "SELECT count(*) FROM held_recent";
+    struct fixture *fixture = *state;
+    struct err err = {0};
+    open_books(fixture, BIG);
+    maintain(fixture, BEGIN_MS);
+    sqlite3 *file = db_handle(store_db(fixture->store));
+    commit_split(fixture, 0, 1, 2, BEGIN_MS);
+    assert_int_equal(books_trim(fixture->books, BEGIN_MS + 1000, &err), 0);
+    assert_int_equal(number_of(file, count), 1);
+    commit_split(fixture, 0, 2, 1, BEGIN_MS + 1000);
+    assert_int_equal(books_trim(fixture->books, BEGIN_MS + 2000, &err), 0);
+    assert_int_equal(number_of(file, count), 2);
+    assert_int_equal(books_trim(fixture->books, BEGIN_MS + 3000, &err), 0);
+    assert_int_equal(number_of(file, count), 0);
+    check_size(fixture);
+}
+
 static void test_an_open_contract_is_booked_while_the_broker_is_away(void **state)
 {
     struct fixture *fixture = *state;
@@ -589,6 +609,7 @@ int main(void)
         TEST(test_books_of_a_database_are_the_same),
         TEST(test_what_is_not_committed_is_not_booked),
         TEST(test_entries_are_moved_together),
+        TEST(test_entries_are_moved_when_no_more_come),
         TEST(test_an_open_contract_is_booked_while_the_broker_is_away),
         TEST(test_clocks),
         TEST(test_a_split_counts_from_when_its_provider_has_it),

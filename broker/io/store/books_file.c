@@ -66,13 +66,13 @@ static int move_all(struct books_file *file, int n_recent, struct err *err)
         rc = rc == 0 ? run(file, &file->replace, replace_sql, err) : rc;
     }
     rc = rc == 0 ? run(file, &file->clear, "DELETE FROM held_recent", err) : rc;
-    file->n_recent = 0;
     return rc == 0 ? run(file, &file->release, "RELEASE move", err) : rc;
 }
 
 int books_file_move(struct books_file *file, struct err *err)
 {
     int n_recent = count_recent(file);
+    file->n_recent = 0;
     if (n_recent == 0) {
         return 0;
     }
@@ -87,4 +87,11 @@ int books_file_move(struct books_file *file, struct err *err)
 int books_file_move_many(struct books_file *file, struct err *err)
 {
     return file->n_recent < BOOKS_RECENT_MAX ? 0 : books_file_move(file, err);
+}
+
+int books_file_rest(struct books_file *file, struct err *err)
+{
+    bool is_at_rest = file->n_recent > 0 && file->n_recent == file->n_before;
+    file->n_before = file->n_recent;
+    return is_at_rest ? books_file_move(file, err) : 0;
 }

@@ -25,7 +25,8 @@ struct books_file {
     struct db *db;
     sqlite3_stmt *append, *any, *save, *move, *count, *back, *count_new, *replace;
     sqlite3_stmt *clear, *release;
-    int n_recent; /* entries that were appended since they were last moved */
+    int n_recent; /* entries that were appended since they were last moved ... */
+    int n_before; /* ... at the last call of books_file_rest */
 };
 
 /* In a transaction. It replaces an entry of the lease with that start. */
@@ -33,6 +34,9 @@ int books_file_append(struct books_file *file, const char *lease,
                       const int64_t numbers[4], struct err *err) MUST_CHECK;
 /* Before its commit. */
 int books_file_move_many(struct books_file *file, struct err *err) MUST_CHECK;
+/* Call about once a second, between transactions: moves them if none were appended
+ * since the last call, so that a reader finds nothing to move while nothing changes. */
+int books_file_rest(struct books_file *file, struct err *err) MUST_CHECK;
 /* In a transaction, or in one of its own. */
 int books_file_move(struct books_file *file, struct err *err) MUST_CHECK;
 

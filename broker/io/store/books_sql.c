@@ -246,3 +246,8 @@ int books_sql_end(struct books_sql *sql, struct err *err)
 {
     return sql->db != NULL ? books_file_move_many(&sql->file, err) : 0;
 }
+
+int books_sql_rest(struct books_sql *sql, struct err *err)
+{
+    return sql->db != NULL ? books_file_rest(&sql->file, err) : 0;
+}

@@ -45,6 +45,8 @@ int books_sql_open(struct books_sql *sql, const struct books_param *params,
                    struct err *err) MUST_CHECK;
 /* Before its commit. */
 int books_sql_end(struct books_sql *sql, struct err *err) MUST_CHECK;
+/* About once a second, outside of transactions. */
+int books_sql_rest(struct books_sql *sql, struct err *err) MUST_CHECK;
 /* In a transaction. */
 int books_sql_run(struct books_sql *sql, enum books_statement which,
                   const struct books_param *params, struct err *err) MUST_CHECK;

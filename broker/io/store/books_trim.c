@@ -321,12 +321,13 @@ int books_trim(struct books *books, int64_t now_ms, struct err *err)
     struct arena arena;
     bool is_quiet = now_ms < books->quiet_until_ms &&
                     books->quiet_until_ms - now_ms <= USAGE_HOUR_MS;
-    if (is_quiet) {
-        return 0;
+    int rc = books_sql_rest(books->sql, err);
+    if (rc < 0 || is_quiet) {
+        return rc;
     }
     arena_init(&arena);
     struct oldest oldest = {.arena = &arena};
-    int rc = trim_due(books, now_ms, &oldest, err);
+    rc = trim_due(books, now_ms, &oldest, err);
     if (rc == 0) {
         books->quiet_until_ms = now_ms + USAGE_HOUR_MS;
     }
