@@ -162,8 +162,8 @@ def test_many_rows():
         ALTER TABLE lease_host DROP COLUMN swp_mib;
         DROP TABLE sample; DROP TABLE series; DROP TABLE site;
         DROP TABLE pool_kept; DROP TABLE pool; DROP TABLE held; DROP TABLE held_sum;
-        DROP TABLE held_size; DROP TABLE pool_hours;
-        ALTER TABLE event RENAME TO old; DROP INDEX event_of_lease;""")
+        DROP TABLE held_size; DROP TABLE held_recent; DROP TABLE pool_hours;
+        ALTER TABLE event RENAME TO old;""")
     with open(os.path.join(ROOT, "schema/broker/001_leases.sql")) as file:
         text = file.read()
     db.executescript(text[text.index("CREATE TABLE history"):])

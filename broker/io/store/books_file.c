@@ -4,11 +4,10 @@
 
 static const char append_sql[] = "INSERT INTO held_recent VALUES (?1, ?2, ?3, ?4, ?5)";
 
+#define BYTES BOOKS_ENTRY_BYTES("lease")
 #define COUNT_INTO_SIZE(rows)                                                          \
-    "INSERT INTO held_size SELECT 1, coalesce(sum(" BOOKS_ENTRY_BYTES(                 \
-        "lease") "), 0)"                                                               \
-                 " FROM " rows " ON CONFLICT (one) DO UPDATE SET"                      \
-                 " n_bytes = held_size.n_bytes + excluded.n_bytes"
+    "INSERT INTO held_size SELECT 1, coalesce(sum(" BYTES "), 0) FROM " rows           \
+    " ON CONFLICT (one) DO UPDATE SET n_bytes = held_size.n_bytes + excluded.n_bytes"
 #define MOVE_UNLESS_THERE                                                              \
     "INSERT INTO held SELECT * FROM held_recent WHERE true"                            \
     " ORDER BY lease, start_ms, rowid ON CONFLICT (lease, start_ms)"
