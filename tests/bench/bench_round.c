@@ -42,7 +42,7 @@ struct round {
     struct lease leases[N_LEASES];
     int64_t now_ms;
     int answers[ANSWERS_MAX]; /* leases whose STATE is in transit */
-    int n_answers, n_changed, n_frozen;
+    int n_answers, n_changed;
     double judged_s, total_s, longest_s;
 };
 
@@ -101,7 +101,6 @@ static void take_sent(struct round *round, const struct msg *msg)
         index = index_of(msg->freeze.lease);
         round->leases[index].freeze = msg->freeze.freeze;
         round->leases[index].is_frozen = true;
-        round->n_frozen++;
     } else if (msg->kind == MSG_PROPOSE) {
         index = index_of(msg->propose.lease);
         round->leases[index].epoch = msg->propose.base + 1;
@@ -208,18 +207,29 @@ static void begin(struct round *round)
     }
 }
 
-/* Makes all leases due; ends when all hand-overs are done. */
+/* Makes all leases due; ends when all hand-overs are done. Only some of them begin at
+ * once (broker/lease/handover_limiter.c), so time passes, which takes none here. */
 static void run(struct round *round)
 {
     round->now_ms += DELAY_MS;
-    round->n_changed = round->n_frozen = 0;
+    round->n_changed = 0;
     round->judged_s = round->total_s = round->longest_s = 0;
-    while (round->n_answers > 0 || broker_wake_ms(round->broker) <= round->now_ms) {
-        bool is_judging = round->n_frozen < CHANGES;
+    while (round->n_answers > 0 || round->n_changed < CHANGES) {
+        int64_t wake_ms = broker_wake_ms(round->broker);
+        if (round->n_answers == 0 && wake_ms > round->now_ms) {
+            if (wake_ms - round->now_ms >= DELAY_MS) {
+                bench_fail("%d leases changed, expected %d", round->n_changed, CHANGES);
+            }
+            round->now_ms = wake_ms;
+        }
+        bool is_judging = round->n_answers == 0;
         double taken_s = run_batch(round);
         round->total_s += taken_s;
         round->judged_s += is_judging ? taken_s : 0;
         round->longest_s = taken_s > round->longest_s ? taken_s : round->longest_s;
+    }
+    while (broker_wake_ms(round->broker) <= round->now_ms) {
+        run_batch(round);
     }
     if (round->n_changed != CHANGES) {
         bench_fail("%d leases changed, expected %d", round->n_changed, CHANGES);
@@ -239,7 +249,8 @@ int main(void)
         bench_add(&longest, round.longest_s * 1e3);
     }
     bench_print_head("a rebalance round: 10,000 leases, 1,000 change");
-    bench_print_row("until the last lease is judged and frozen", "ms", &judged, "50");
+    bench_print_row("batches without answers: leases judged, and frozen", "ms", &judged,
+                    "50");
     bench_print_row("the whole round, all answers and commits", "ms", &total, "");
     bench_print_row("longest batch: what a message waits at most", "ms", &longest,
                     "50");
