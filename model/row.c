@@ -58,6 +58,22 @@ void row_copy(struct arena *arena, const struct row *from, struct row *to)
                 row_record(to));
 }
 
+struct row row_merge(const struct row *row, const struct row *stored)
+{
+    struct row merged = *row;
+    if (row->kind == ROW_RUN && row->run.spec == NULL) {
+        merged.run.spec = stored->run.spec;
+    }
+    if (row->kind == ROW_LEASE && row->lease.keeps_lists) {
+        merged.lease.hosts = stored->lease.hosts;
+        merged.lease.n_hosts = stored->lease.n_hosts;
+        merged.lease.resources = stored->lease.resources;
+        merged.lease.n_resources = stored->lease.n_resources;
+        merged.lease.keeps_lists = false;
+    }
+    return merged;
+}
+
 bool row_is_gone(const struct row *row)
 {
     return (row->kind == ROW_BOOK && row->book.is_gone) ||

@@ -76,6 +76,8 @@ struct row_lease {
     int n_hosts;
     const struct lease_resource *resources;
     int n_resources;
+    bool keeps_lists; /* hosts and resources stay as they are stored, and are none here
+                       */
 };
 
 /* Stored because a member is reported as back only if it was lost before. */
@@ -500,5 +502,8 @@ void row_key(const struct row *row, char key[ROW_KEY_SIZE]);
 
 /* A deep copy into an arena. */
 void row_copy(struct arena *arena, const struct row *from, struct row *to);
+/* The row as it is stored over one of the same key: with what it leaves as it is, which
+ * is borrowed from that one. */
+struct row row_merge(const struct row *row, const struct row *stored);
 
 #endif

@@ -262,6 +262,16 @@ void lease_store(const struct lease *lease, struct effects *effects)
     effects_store(effects, &row);
 }
 
+void lease_store_judged(const struct lease *lease, struct effects *effects)
+{
+    struct row row = {.kind = ROW_LEASE, .lease = lease->row};
+    row.lease.hosts = NULL;
+    row.lease.resources = NULL;
+    row.lease.n_hosts = row.lease.n_resources = 0;
+    row.lease.keeps_lists = true;
+    effects_store(effects, &row);
+}
+
 static struct row_history history_of(const struct lease *lease,
                                      enum history_event event, int64_t now_ms)
 {

@@ -156,6 +156,8 @@ void lease_move(struct lease *lease, enum lease_move move, const char *reason,
                 int64_t now_ms, struct effects *effects);
 /* Stores a change that is no move. */
 void lease_store(const struct lease *lease, struct effects *effects);
+/* Of which neither hosts nor resources have changed. */
+void lease_store_judged(const struct lease *lease, struct effects *effects);
 /* Its provider's journal had as many commits as are on record with the epoch. */
 void lease_raise_mark(struct lease *lease);
 /* Puts a recall of n_slots, or its end, into history; `why` is a sentence. */

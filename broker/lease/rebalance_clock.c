@@ -258,7 +258,7 @@ void rebalance_clock_tick(struct lease *lease, struct handover_limiter *limiter,
     }
     if (plan.direction == REBALANCE_NONE) {
         if (lease->row.judged_ms != judged_ms) {
-            lease_store(lease, effects); /* after a restart it is not missed */
+            lease_store_judged(lease, effects); /* after a restart it is not missed */
         }
         return;
     }

@@ -348,7 +348,7 @@ bool invariant_ledger_stored(struct invariants *invariants, int index, const cha
                              struct invariants_text *text)
 {
     if (index < 0) {
-        return row->kind != ROW_LEASE ||
+        return row->kind != ROW_LEASE || row->lease.keeps_lists ||
                take_contract(invariants, &row->lease, now_ms, text);
     }
     usage_jobs_stored(invariants->usage_jobs, index, row, now_ms);

@@ -120,11 +120,8 @@ void disk_store(struct disk *disk, const struct row *row)
             delete_kept(disk, row->pool.name);
         }
     } else {
-        struct row whole = *row;
+        struct row whole = old ? row_merge(row, &old->row) : *row;
 
-        if (row->kind == ROW_RUN && !row->run.spec && old) {
-            whole.run.spec = old->row.run.spec;
-        }
         stored = new_row(key, &whole);
     }
     if (old) {

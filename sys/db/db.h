@@ -144,15 +144,24 @@ struct db_table_def {
     struct {
         const char *field, *table;
     } lists[DB_TABLE_LISTS];
+    /* Where a record has a bool: its lists stay as they are stored. 0: it has none. */
+    size_t keeps_lists;
 };
+
+static inline bool db_table_keeps_lists(const struct db_table_def *def,
+                                        const void *record)
+{
+    return def->keeps_lists != 0 &&
+           *(const bool *)((const char *)record + def->keeps_lists);
+}
 
 struct db_table;
 int db_table_open(struct db *db, const struct db_table_def *def,
                   struct db_table **table, struct err *err) MUST_CHECK;
 void db_table_close(struct db_table *table); /* NULL is fine */
 
-/* Replaces the row of its key, with its lists. A list's row is written only if it
- * differs. A FIELD_OPTION that is NULL leaves its row as it is. */
+/* Replaces the row of its key, with its lists, unless it keeps them. A list's row is
+ * written only if it differs. A FIELD_OPTION that is NULL leaves its row as it is. */
 int db_table_put(struct db_table *table, const void *record,
                  struct err *err) MUST_CHECK;
 /* Deletes the row of its key; the schema's foreign keys delete its lists. */

@@ -369,7 +369,8 @@ int db_table_put(struct db_table *table, const void *record, struct err *err)
         bind_columns(add, 1, columns, columns->n_columns, record);
         rc = db_run(table->db, add, err);
     }
-    for (int i = 0; i < table->n_lists && rc == 0; i++) {
+    bool keeps_lists = db_table_keeps_lists(&table->def, record);
+    for (int i = 0; i < table->n_lists && rc == 0 && !keeps_lists; i++) {
         struct list *list = &table->lists[i];
         rc = list->field->kind == FIELD_OPTION ? put_option(table, list, record, err)
                                                : put_list(table, list, record, err);

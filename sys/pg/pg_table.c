@@ -360,7 +360,8 @@ void pg_table_put(struct pg_table *table, const void *record)
         texts[i] = show(&table->params, &table->columns.columns[i], record);
     }
     pg_batch_add(table->columns.put, texts);
-    for (int i = 0; i < table->n_lists; i++) {
+    bool keeps_lists = db_table_keeps_lists(&table->def, record);
+    for (int i = 0; i < table->n_lists && !keeps_lists; i++) {
         put_list(table, &table->lists[i], record);
     }
 }

@@ -16,6 +16,8 @@ from federation import NORTH, SOUTH, Federation
 from proxy import Proxy
 
 ROUND = 20
+# Sites forget ended jobs after an hour otherwise, and each job that ran has to be listed.
+KEPT = "Begin Parameters\nCLEAN_PERIOD = 30d\nEnd Parameters\n"
 LONG = 25  # one fault in so many suspends a daemon for a minute
 LONG_S = 60
 
@@ -47,8 +49,8 @@ def main():
     try:
         with Federation() as f, Proxy(int(f.words["PORT"])) as to_north, \
                 Proxy(int(f.words["PORT"])) as to_south:
-            use_proxy(f, to_north, "north", NORTH)
-            use_proxy(f, to_south, "south", SOUTH)
+            use_proxy(f, to_north, "north", NORTH + KEPT)
+            use_proxy(f, to_south, "south", SOUTH + KEPT)
             faults = Faults(f, rng, {"north": to_north, "south": to_south}, (0.2, 8))
             f.start("broker", "north", "south")
             watch = Watch(f)

@@ -4,6 +4,7 @@
 version, two owners, an old copy, none at all. The daemon goes on with what it promised,
 or says why it does not start and leaves the file as it is."""
 import contextlib
+import itertools
 import os
 import pwd
 import shutil
@@ -12,7 +13,7 @@ import subprocess
 import time
 
 from faults import Load, Watch, agree, stamped, stamps
-from federation import (BIN, BROKER, LIMIT, NORTH, SOUTH, Failure, Federation, Skip,
+from federation import (BIN, BROKER, LEASE, LIMIT, NORTH, SOUTH, Failure, Federation, Skip,
                         expect, expect_equal, is_sanitized, main)
 
 PAGE = 4096
@@ -369,18 +370,19 @@ def fill(path):
     return filler
 
 
-def run_full(f, name, given):
-    """Its disk is full: it ends at the next thing it would have to promise."""
+def run_full(f, name, given, burden):
+    """Its disk is full: it ends at the next thing it would have to promise. `burden`
+    makes it promise something."""
     watch = Watch(f)
     watch.look()
     f.let_end(name)
     filler = fill(os.path.join(f.dir, "small"))
     start = os.path.getsize(f.log(name))
-    # Free pages of the database may take what some hundred jobs add.
+    # Free pages of the database may take what some hundred jobs or events add.
     deadline = time.monotonic() + LIMIT
     while f.ending[name].poll() is None and time.monotonic() < deadline:
         with contextlib.suppress(Failure, ValueError):
-            given.add(("south", f.submit("south", stamped(f, "south", 0.1))))
+            burden()
     said = ended(f, name, start, ("full",))
     expect("; nothing of the batch was sent, and the next start continues from what is on disk" in said, said)
     # Until there is room it ends again, and promises no more than before.
@@ -390,17 +392,25 @@ def run_full(f, name, given):
     goes_on(f, given, watch)
 
 
+def submitting(f, given):
+    return lambda: given.add(("south", f.submit("south", stamped(f, "south", 0.1))))
+
+
 def test_full_disk_of_broker():
     with Federation() as f, small_disk(f, 2):
         f.configure("broker", BROKER.replace("@DIR@/broker.db", "@DIR@/small/broker.db"))
-        run_full(f, "broker", begin(f))
+        delays = itertools.cycle(["1h", "default"])
+        # Each is an event, which is appended to the history.
+        run_full(f, "broker", begin(f),
+                 lambda: f.ops("reclaim-delay", next(delays), "--lease", LEASE))
 
 
 def test_full_disk_of_consumer():
     with Federation() as f, small_disk(f, 4):
         f.configure("south", SOUTH.replace("SPOOL = @DIR@/", "SPOOL = @DIR@/small/"))
         os.symlink("small/south", os.path.join(f.dir, "south"))
-        run_full(f, "south", begin(f))
+        given = begin(f)
+        run_full(f, "south", given, submitting(f, given))
 
 
 def test_full_disk_of_provider():
@@ -413,7 +423,7 @@ def test_full_disk_of_provider():
         given |= {("south", f.submit("south", stamped(f, "south", 2), "-q", "away"))
                   for _ in range(4)}
         f.wait_for("jobs to run", lambda: f.n_jobs("south", "RUN") == 4)
-        run_full(f, "north", given)
+        run_full(f, "north", given, submitting(f, given))
 
 
 # ---------------------------------------------------------------- failed sync

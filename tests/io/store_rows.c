@@ -180,6 +180,10 @@ static void draw_row(struct rng *rng, struct arena *arena, struct row *row)
     if (rng_percent(rng, 40)) {
         row->kind = ROW_LEASE;
         draw_lease(rng, arena, &row->lease);
+        if (rng_percent(rng, 30)) {
+            row->lease.keeps_lists = true;
+            row->lease.n_hosts = row->lease.n_resources = 0;
+        }
     } else if (rng_percent(rng, 50)) {
         row->kind = ROW_HISTORY;
         draw_history(rng, arena, &row->history);

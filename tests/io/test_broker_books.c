@@ -363,6 +363,32 @@ static void test_entries_are_moved_when_no_more_come(void **state)
     check_size(fixture);
 }
 
+/* A lease that is judged and stays holds what it held. */
+static void test_a_row_without_hosts_is_no_split(void **state)
+{
+    struct fixture *fixture = *state;
+    struct row row = {.kind = ROW_LEASE};
+    struct effects batch;
+    struct err err = {0};
+    open_books(fixture, BIG);
+    commit_split(fixture, 0, 3, 5, BEGIN_MS);
+    row.lease = (struct row_lease){.id = name_of(0),
+                                   .provider = "north",
+                                   .policy = "0",
+                                   .consumer = "south",
+                                   .state = LEASE_ACTIVE,
+                                   .changed_ms = BEGIN_MS,
+                                   .judged_ms = BEGIN_MS + MINUTE_MS,
+                                   .reason = "",
+                                   .keeps_lists = true};
+    effects_init(&batch);
+    effects_store(&batch, &row);
+    must(store_commit_batch(fixture->store, &batch, &err), &err);
+    effects_release(&batch);
+    check_sum(fixture, 0, BEGIN_MS + USAGE_HOUR_MS, 3 * USAGE_HOUR_MS,
+              5 * USAGE_HOUR_MS);
+}
+
 static void test_an_open_contract_is_booked_while_the_broker_is_away(void **state)
 {
     struct fixture *fixture = *state;
@@ -609,6 +635,7 @@ int main(void)
         TEST(test_books_of_a_database_are_the_same),
         TEST(test_what_is_not_committed_is_not_booked),
         TEST(test_entries_are_moved_together),
+        TEST(test_a_row_without_hosts_is_no_split),
         TEST(test_entries_are_moved_when_no_more_come),
         TEST(test_an_open_contract_is_booked_while_the_broker_is_away),
         TEST(test_clocks),

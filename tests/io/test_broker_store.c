@@ -342,6 +342,33 @@ static void test_a_lease_is_replaced_with_its_hosts(void **state)
                  "  n3 4 = 4 + 0, used 0 + 0, down 0\n");
 }
 
+/* A lease that is judged and stays: its other columns are replaced. */
+static void test_a_lease_may_keep_its_hosts(void **state)
+{
+    struct host_split hosts[] = {
+        {.host = "n1", .n_slots = 4, .provider = 4},
+        {.host = "n2", .n_slots = 2, .provider = 1, .consumer = 1},
+    };
+    struct row rows[] = {
+        small_lease("north/1/south", hosts, 2),
+        small_lease("north/1/south", NULL, 0),
+        small_lease("north/1/south", hosts, 1),
+    };
+    rows[1].lease.judged_ms = 7000;
+    rows[1].lease.keeps_lists = true;
+    write_rows(*state, rows, 2);
+    assert_loads(*state,
+                 "lease north/1/south north 1 south exclusive pending epoch 0 made 0"
+                 " withdrawn 0 at 0 0 0 7000 \"\"\n"
+                 "  n1 4 = 4 + 0, used 0 + 0, down 0\n"
+                 "  n2 2 = 1 + 1, used 0 + 0, down 0\n");
+    write_rows(*state, rows + 2, 1);
+    assert_loads(*state,
+                 "lease north/1/south north 1 south exclusive pending epoch 0 made 0"
+                 " withdrawn 0 at 0 0 0 0 \"\"\n"
+                 "  n1 4 = 4 + 0, used 0 + 0, down 0\n");
+}
+
 static void test_what_a_lease_exports_besides_slots(void **state)
 {
     struct host_split hosts[] = {
@@ -779,6 +806,7 @@ int main(void)
         TEST(test_hours),
         TEST(test_a_lease_keeps_its_hosts_in_order),
         TEST(test_a_lease_is_replaced_with_its_hosts),
+        TEST(test_a_lease_may_keep_its_hosts),
         TEST(test_what_a_lease_exports_besides_slots),
         TEST(test_every_state_and_type_comes_back),
         TEST(test_what_is_not_committed_is_not_there),

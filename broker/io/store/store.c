@@ -64,7 +64,8 @@ void store_maintain(struct store *store)
 static int write_booked(struct store *store, const struct row *row, struct err *err)
 {
     int rc = store_write(store, row, err);
-    if (rc == 0 && row->kind == ROW_LEASE && store->books != NULL) {
+    bool is_split = row->kind == ROW_LEASE && !row->lease.keeps_lists;
+    if (rc == 0 && is_split && store->books != NULL) {
         rc = books_write(store->books, &row->lease, daemon_now_ms(), err);
     }
     return rc;

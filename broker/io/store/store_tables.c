@@ -18,5 +18,6 @@ void store_tables_describe(struct db_table_def tables[ROW_KINDS])
     tables[ROW_LEASE].lists[0].table = "lease_host";
     tables[ROW_LEASE].lists[1].field = "resources";
     tables[ROW_LEASE].lists[1].table = "lease_resource";
+    tables[ROW_LEASE].keeps_lists = offsetof(struct row_lease, keeps_lists);
     tables[ROW_HISTORY].is_history = true;
 }

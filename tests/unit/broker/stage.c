@@ -68,7 +68,7 @@ static struct row *place_for(struct stage *stage, const struct row *row)
         stage->rows =
             mem_grow(stage->rows, (size_t)stage->capacity, sizeof(*stage->rows));
     }
-    return &stage->rows[stage->n_rows++];
+    return memset(&stage->rows[stage->n_rows++], 0, sizeof(*stage->rows));
 }
 
 static void keep_rows(struct stage *stage)
@@ -76,7 +76,9 @@ static void keep_rows(struct stage *stage)
     for (int i = 0; i < stage->effects.count; i++) {
         const struct effect *effect = &stage->effects.items[i];
         if (effect->kind == EFFECT_STORE) {
-            row_copy(&stage->disk, &effect->row, place_for(stage, &effect->row));
+            struct row *place = place_for(stage, &effect->row);
+            struct row whole = row_merge(&effect->row, place);
+            row_copy(&stage->disk, &whole, place);
         }
     }
 }

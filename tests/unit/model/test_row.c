@@ -253,6 +253,36 @@ static void test_nothing_stays_nothing(void **state)
     assert_null(copy.run.job);
 }
 
+static void test_a_row_leaves_things_as_they_are(void **state)
+{
+    struct job_spec own = spec();
+    const struct host_split host = {.host = "n1", .n_slots = 4};
+    const struct lease_resource resource = {.name = "lic"};
+    const struct row run = {.kind = ROW_RUN, .run = {.job = "12", .spec = &own}};
+    const struct row lease = {.kind = ROW_LEASE,
+                              .lease = {.id = "n/1/s",
+                                        .hosts = &host,
+                                        .n_hosts = 1,
+                                        .resources = &resource,
+                                        .n_resources = 1}};
+    struct row row = {.kind = ROW_RUN, .run = {.job = "13"}};
+    struct row merged = row_merge(&row, &run);
+    assert_ptr_equal(merged.run.spec, &own);
+    assert_string_equal(merged.run.job, "13");
+    row = (struct row){.kind = ROW_LEASE, .lease = {.id = "n/1/s", .judged_ms = 7}};
+    merged = row_merge(&row, &lease);
+    assert_int_equal(merged.lease.n_hosts, 0); /* it has none any more */
+    assert_int_equal(merged.lease.n_resources, 0);
+    row.lease.keeps_lists = true;
+    merged = row_merge(&row, &lease);
+    assert_int_equal(merged.lease.judged_ms, 7);
+    assert_int_equal(merged.lease.n_hosts, 1);
+    assert_ptr_equal(merged.lease.hosts, &host);
+    assert_int_equal(merged.lease.n_resources, 1);
+    assert_ptr_equal(merged.lease.resources, &resource);
+    assert_false(merged.lease.keeps_lists);
+}
+
 static void test_event_names(void **state)
 {
     assert_string_equal(lease_event_name(HISTORY_REGISTERED), "lease_registered");
@@ -272,6 +302,7 @@ int main(void)
         TEST(test_job_state),
         TEST(test_run),
         TEST(test_nothing_stays_nothing),
+        TEST(test_a_row_leaves_things_as_they_are),
         TEST(test_event_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -178,15 +178,12 @@ static void hear_history(struct site_stage *stage, const struct row_job_event *e
 static void commit_row(struct site_stage *stage, const struct row *row)
 {
     struct stage_row kept;
-    struct row merged = *row;
     if (row->kind == ROW_JOB_EVENT) {
         hear_history(stage, &row->job_event);
         return; /* never loaded */
     }
     int at = find_row(stage, row);
-    if (row->kind == ROW_RUN && row->run.spec == NULL && at >= 0) {
-        merged.run.spec = stage->rows[at].row.run.spec; /* unchanged */
-    }
+    struct row merged = at >= 0 ? row_merge(row, &stage->rows[at].row) : *row;
     arena_init(&kept.arena);
     row_copy(&kept.arena, &merged, &kept.row);
     drop_row(stage, row);
