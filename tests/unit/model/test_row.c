@@ -255,7 +255,7 @@ static void test_nothing_stays_nothing(void **state)
 
 static void test_a_row_leaves_things_as_they_are(void **state)
 {
-    struct job_spec own = spec();
+    const struct job_spec own = {0};
     const struct host_split host = {.host = "n1", .n_slots = 4};
     const struct lease_resource resource = {.name = "lic"};
     const struct row run = {.kind = ROW_RUN, .run = {.job = "12", .spec = &own}};
