@@ -399,7 +399,7 @@ def submitting(f, given):
 def test_full_disk_of_broker():
     with Federation() as f, small_disk(f, 2):
         f.configure("broker", BROKER.replace("@DIR@/broker.db", "@DIR@/small/broker.db"))
-        delays = itertools.cycle(["1h", "default"])
+        delays = itertools.cycle(["3s", "default"])
         # Each is an event, which is appended to the history.
         run_full(f, "broker", begin(f),
                  lambda: f.ops("reclaim-delay", next(delays), "--lease", LEASE))
