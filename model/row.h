@@ -76,8 +76,7 @@ struct row_lease {
     int n_hosts;
     const struct lease_resource *resources;
     int n_resources;
-    bool keeps_lists; /* hosts and resources stay as they are stored, and are none here
-                       */
+    bool keeps_lists; /* hosts and resources stay as stored, and are none here */
 };
 
 /* Stored because a member is reported as back only if it was lost before. */

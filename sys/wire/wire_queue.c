@@ -23,10 +23,10 @@ enum {
     /* Of senders that have used up their time, while nobody else waits. */
     IDLE_US = 250,
     BATCH_BYTES = 1 << 20,
-    /* Of a message, and of all since the processor time was read: the clock on the wall
+    /* Of a message, and of all since the processor time was read: the monotonic clock
      * is read in a tenth of the time, and is near enough. */
-    BY_THE_WALL_US = 100,
-    WALL_US_MAX = 1000,
+    SHORT_MESSAGE_US = 100,
+    CPU_CLOCK_EVERY_US = 1000,
 };
 
 struct sender {
@@ -247,7 +247,7 @@ static struct wire_queue_entry *begin(struct wire_queue *queue, bool is_idle,
 /* How long this thread has worked: what others do on the machine is not the sender's
  * fault. */
 struct stopwatch {
-    int64_t wall_us;
+    int64_t monotonic_us;
     int64_t cpu_us, since_us; /* the last reading, and what was counted since */
 };
 
@@ -260,16 +260,17 @@ static int64_t read_clock(clockid_t clock)
 
 static struct stopwatch start(void)
 {
-    return (struct stopwatch){.wall_us = read_clock(CLOCK_MONOTONIC),
+    return (struct stopwatch){.monotonic_us = read_clock(CLOCK_MONOTONIC),
                               .cpu_us = read_clock(CLOCK_THREAD_CPUTIME_ID)};
 }
 
 /* Since the last lap. */
 static int64_t lap(struct stopwatch *watch)
 {
-    int64_t wall_us = read_clock(CLOCK_MONOTONIC), us = wall_us - watch->wall_us;
-    watch->wall_us = wall_us;
-    if (us > BY_THE_WALL_US || watch->since_us + us > WALL_US_MAX) {
+    int64_t monotonic_us = read_clock(CLOCK_MONOTONIC),
+            us = monotonic_us - watch->monotonic_us;
+    watch->monotonic_us = monotonic_us;
+    if (us > SHORT_MESSAGE_US || watch->since_us + us > CPU_CLOCK_EVERY_US) {
         int64_t cpu_us = read_clock(CLOCK_THREAD_CPUTIME_ID);
         int64_t used_us = cpu_us - watch->cpu_us - watch->since_us;
         us = used_us < 0 ? 0 : used_us < us ? used_us : us;

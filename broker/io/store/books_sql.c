@@ -73,8 +73,8 @@ static const char open_on_server[] =
     "WITH opened AS (INSERT INTO held (lease, start_ms, epoch, provider, consumer)"
     " SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[],"
     " $5::bigint[]) ON CONFLICT (lease, start_ms) DO UPDATE SET epoch = excluded.epoch,"
-    " provider = excluded.provider, consumer = excluded.consumer RETURNING lease, xmax "
-    "= 0 AS is_new)"
+    " provider = excluded.provider, consumer = excluded.consumer"
+    " RETURNING lease, xmax = 0 AS is_new)"
     " INSERT INTO held_size SELECT 1, coalesce(sum(" BOOKS_ENTRY_BYTES("lease") //
     "), 0) FROM opened WHERE is_new ON CONFLICT (one) DO UPDATE SET"
     " n_bytes = held_size.n_bytes + excluded.n_bytes";
