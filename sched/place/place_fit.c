@@ -9,6 +9,8 @@
 #include "sched/place/place_pass.h"
 #include "sched/reservation/reservation.h"
 
+enum { LOOKED_AT_ONCE = 128 }; /* hosts */
+
 /* ---------------------------------------------------------------- groups */
 
 int place_fit_count(const struct place_pass *pass, const struct candidate_group *group,
@@ -81,26 +83,36 @@ static bool is_usable(const struct place_pass *pass, const struct candidates *vi
            place_state_load(pass->snapshot, view->queue, host) == NULL;
 }
 
+/* Counts these hosts of a group. */
+static void add_lack(const struct place_pass *pass, const struct candidates *view,
+                     int64_t accept_ms, const int *hosts, int n_hosts,
+                     struct lack *lack, int *by_item)
+{
+    int lacking[LOOKED_AT_ONCE];
+    rusage_supply_find_lacks(pass->snapshot->supply, pass->state.supply_left,
+                             view->rusage, hosts, n_hosts, lacking);
+    for (int i = 0; i < n_hosts; i++) {
+        if (lacking[i] < 0) {
+            lack->has_full = lack->has_full || is_full(pass, view, accept_ms, hosts[i]);
+        } else if (is_usable(pass, view, hosts[i])) {
+            lack->n_hosts++;
+            by_item[lacking[i]]++;
+        }
+    }
+}
+
 static struct lack count_lack(const struct place_pass *pass,
                               const struct candidates *view)
 {
-    const struct rusage_supply *supply = pass->snapshot->supply;
     struct lack lack = {.item = -1};
     int n_items = view->rusage != NULL ? view->rusage->n_items : 0;
     int *by_item = arena_alloc(pass->arena, (size_t)n_items, sizeof(*by_item));
     for (int i = 0; view->rusage != NULL && i < view->n_groups; i++) {
         const struct candidate_group *group = &view->groups[i];
-        for (int k = 0; k < group->n_members; k++) {
-            int host = group->members[k];
-            int item = rusage_supply_find_lack(supply, pass->state.supply_left,
-                                               view->rusage, host);
-            if (item < 0) {
-                lack.has_full =
-                    lack.has_full || is_full(pass, view, group->accept_ms, host);
-            } else if (is_usable(pass, view, host)) {
-                lack.n_hosts++;
-                by_item[item]++;
-            }
+        for (int k = 0; k < group->n_members; k += LOOKED_AT_ONCE) {
+            int n_left = group->n_members - k;
+            add_lack(pass, view, group->accept_ms, &group->members[k],
+                     n_left < LOOKED_AT_ONCE ? n_left : LOOKED_AT_ONCE, &lack, by_item);
         }
     }
     for (int i = 0; i < n_items; i++) {

@@ -126,16 +126,29 @@ int rusage_supply_max_slots_alone(const struct rusage_supply *supply,
     return rusage_supply_max_slots(supply, left, request, host, NULL, 0, lacking);
 }
 
+void rusage_supply_find_lacks(const struct rusage_supply *supply, const int64_t *left,
+                              const struct rusage_request *request, const int *hosts,
+                              int n_hosts, int *lacking)
+{
+    for (int k = 0; k < n_hosts; k++) {
+        lacking[k] = -1;
+    }
+    for (int i = request->n_items - 1; i >= 0; i--) { /* the first one counts */
+        const struct rusage_item *item = &request->items[i];
+        for (int k = 0; k < n_hosts; k++) {
+            bool lacks = !has_once(supply, left, item, hosts[k]) &&
+                         !is_reserved(request, item, hosts[k]);
+            lacking[k] = lacks ? i : lacking[k];
+        }
+    }
+}
+
 int rusage_supply_find_lack(const struct rusage_supply *supply, const int64_t *left,
                             const struct rusage_request *request, int host)
 {
-    for (int i = 0; i < request->n_items; i++) {
-        const struct rusage_item *item = &request->items[i];
-        if (!has_once(supply, left, item, host) && !is_reserved(request, item, host)) {
-            return i;
-        }
-    }
-    return -1;
+    int lacking;
+    rusage_supply_find_lacks(supply, left, request, &host, 1, &lacking);
+    return lacking;
 }
 
 int rusage_supply_amounts(const struct rusage_supply *supply,

@@ -104,6 +104,10 @@ int rusage_supply_max_slots_alone(const struct rusage_supply *supply,
  * others, so that rusage_supply_max_slots_alone is 0; -1: it has enough of all. */
 int rusage_supply_find_lack(const struct rusage_supply *supply, const int64_t *left,
                             const struct rusage_request *request, int host);
+/* The same for several hosts; `lacking` is by index of `hosts`. */
+void rusage_supply_find_lacks(const struct rusage_supply *supply, const int64_t *left,
+                              const struct rusage_request *request, const int *hosts,
+                              int n_hosts, int *lacking);
 
 /* Amounts that a job with these pieces takes; the first piece is on its first host.
  * `amounts` has room for n_items times n_pieces. Returns how many there are. */

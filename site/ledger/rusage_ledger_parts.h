@@ -24,15 +24,16 @@ struct rusage_entry {
     const struct resreq_rusage *usage; /* what it reserves, by the catalogue */
     struct rusage_reading *reading;
     int index; /* in the list */
+    int row; /* of its first host when it was last looked up, if that is an own host */
 };
 
-/* A resource in a pass. */
 /* A supply of instances that a provider exports. */
 struct exported_supply {
     const char *site;
     int number, supply;
 };
 
+/* A resource in a pass. */
 struct rusage_pass_resource {
     struct rusage_resource shown;
     struct exported_supply *exported;

@@ -16,17 +16,37 @@ struct hosts_used {
     const char *lease; /* "": own hosts */
     const struct host_slots *hosts;
     int n_hosts;
+    int *first_row; /* where to look for the first host; NULL: not known */
 };
 
 static struct hosts_used hosts_of(const struct job *job)
 {
-    return (struct hosts_used){job->lease, job->hosts, job->n_hosts};
+    return (struct hosts_used){job->lease, job->hosts, job->n_hosts,
+                               job->rusage != NULL ? &job->rusage->row : NULL};
 }
 
 static int row_of(const struct rusage_pass *pass, const struct hosts_used *hosts_used,
                   int index)
 {
     return supply_map_row(pass, hosts_used->lease, hosts_used->hosts[index].host);
+}
+
+/* The first host of most jobs is an own host, which has kept its row since the pass
+ * before. */
+static int first_row_of(const struct rusage_pass *pass,
+                        const struct hosts_used *hosts_used)
+{
+    const struct host_table *hosts = pass->from.hosts;
+    int *row = hosts_used->lease[0] == '\0' ? hosts_used->first_row : NULL;
+    if (row != NULL && *row >= 0 && *row < host_table_count(hosts) &&
+        strcmp(host_table_name(hosts, *row), hosts_used->hosts[0].host) == 0) {
+        return *row;
+    }
+    int found = row_of(pass, hosts_used, 0);
+    if (row != NULL) {
+        *row = found;
+    }
+    return found;
 }
 
 /* What an item takes on those hosts. */
@@ -38,7 +58,7 @@ static int add_parts(const struct rusage_pass *pass,
 {
     int n_parts = 0;
     for (int i = 0; i < hosts_used->n_hosts; i++) {
-        int row = row_of(pass, hosts_used, i);
+        int row = i == 0 ? first_row_of(pass, hosts_used) : row_of(pass, hosts_used, i);
         int supply = row >= 0 && row < pass->n_rows ? resource->supply_of_row[row] : -1;
         int64_t n_times = rusage_supply_times_on(item, i, hosts_used->hosts[i].n_slots);
         if (supply >= 0 && n_times > 0) {
@@ -405,7 +425,7 @@ bool rusage_pass_has(struct rusage_pass *pass, const struct limit_owner *owner,
                      const char *reserved, const char *lease,
                      const struct host_slots *hosts, int n_hosts)
 {
-    const struct hosts_used hosts_used = {lease, hosts, n_hosts};
+    const struct hosts_used hosts_used = {lease, hosts, n_hosts, NULL};
     const struct rusage_amount *parts;
     int n_parts = parts_of_record(pass, owner, reserved, &hosts_used, &parts);
     return rusage_supply_has(pass->left, parts, n_parts);
@@ -415,7 +435,7 @@ void rusage_pass_reserve(struct rusage_pass *pass, const struct limit_owner *own
                          const char *reserved, const char *lease,
                          const struct host_slots *hosts, int n_hosts)
 {
-    const struct hosts_used hosts_used = {lease, hosts, n_hosts};
+    const struct hosts_used hosts_used = {lease, hosts, n_hosts, NULL};
     const struct rusage_amount *parts;
     int n_parts = parts_of_record(pass, owner, reserved, &hosts_used, &parts);
     for (int i = 0; i < n_parts; i++) {
