@@ -14,10 +14,11 @@
 enum { NONE = -1 };
 
 #define SITE(lic) SITE_WITH(lic "@[all]")
-#define SITE_WITH(places)                                                              \
+#define SITE_WITH(places) SITE_OF("s1 4\ns2 4\n", places)
+#define SITE_OF(hosts, places)                                                         \
     "Begin Site\nNAME = south\nBROKER = tcp://b:1\nKEY = k\nBROKER_KEY = b\n"          \
     "SPOOL = /s\nEnd Site\n"                                                           \
-    "Begin Host\nHOST_NAME MXJ\ns1 4\ns2 4\nEnd Host\n"                                \
+    "Begin Host\nHOST_NAME MXJ\n" hosts "End Host\n"                                   \
     "Begin Resource\nRESOURCENAME TYPE INTERVAL INCREASING DESCRIPTION\n"              \
     "lic Numeric () N (licences)\nEnd Resource\n"                                      \
     "Begin ResourceMap\nRESOURCENAME LOCATION\nlic (" places ")\nEnd ResourceMap\n"    \
@@ -169,6 +170,34 @@ static void test_memory(void **state)
     site_stage_release(&stage);
 }
 
+/* What a job reserves is subtracted on its own host, also when the hosts are listed in
+ * another order, or others before it are removed. */
+static void test_hosts_move(void **state)
+{
+    static const char *const lists[] = {SITE_OF("s1 4\ns2 4\ns3 4\n", "3@[all]"),
+                                        SITE_OF("s3 4\ns2 4\ns1 4\n", "3@[all]"),
+                                        SITE_OF("s2 4\ns1 4\n", "3@[all]")};
+    struct site_stage stage;
+    (void)state;
+    site_stage_init_text(&stage, lists[0]);
+    site_stage_host_up(&stage, "s1");
+    site_stage_host_up(&stage, "s2");
+    says_mem(&stage, "s1", "150");
+    assert_true(is_dispatched(&stage, submit(&stage, "rusage[mem=100]")));
+    says_mem(&stage, "s2", "150");
+    assert_true(is_dispatched(&stage, submit(&stage, "rusage[mem=60]")));
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+        assert_true(site_stage_reload(&stage, lists[i]));
+        site_stage_pass(&stage, 1000);
+        says_mem(&stage, "s1", "150");
+        says_mem(&stage, "s2", "150");
+        assert_int_equal(seen(&stage, false, "s1", "reserved.mem.available"), 50);
+        assert_int_equal(seen(&stage, false, "s2", "reserved.mem.available"), 90);
+        assert_false(is_dispatched(&stage, submit(&stage, "rusage[mem=91]")));
+    }
+    site_stage_release(&stage);
+}
+
 /* Borrowed: what the lease exports, whatever the provider tells. */
 static void test_exported(void **state)
 {
@@ -281,8 +310,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_licences),   cmocka_unit_test(test_places),
-        cmocka_unit_test(test_memory),     cmocka_unit_test(test_exported),
-        cmocka_unit_test(test_given_back), cmocka_unit_test(test_selections),
+        cmocka_unit_test(test_memory),     cmocka_unit_test(test_hosts_move),
+        cmocka_unit_test(test_exported),   cmocka_unit_test(test_given_back),
+        cmocka_unit_test(test_selections),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
