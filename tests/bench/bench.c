@@ -265,12 +265,11 @@ void bench_place_kill_last(struct bench_place *place)
     end_last(place, SIGKILL);
 }
 
-double bench_place_cpu_s(const struct bench_place *place)
+double bench_process_cpu_s(pid_t pid)
 {
     char path[64], text[512];
     unsigned long user = 0, system = 0;
-    snprintf(path, sizeof(path), "/proc/%d/stat",
-             (int)place->daemons[place->n_daemons - 1]);
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
     FILE *file = fopen(path, "re");
     const char *rest = file != NULL && fgets(text, sizeof(text), file) != NULL
                            ? strrchr(text, ')')
@@ -283,6 +282,11 @@ double bench_place_cpu_s(const struct bench_place *place)
     }
     fclose(file);
     return (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
+}
+
+double bench_place_cpu_s(const struct bench_place *place)
+{
+    return bench_process_cpu_s(place->daemons[place->n_daemons - 1]);
 }
 
 double bench_place_loop_s(const struct bench_place *place)

@@ -70,7 +70,9 @@ pid_t bench_place_start(struct bench_place *place, const char *program,
 void bench_place_stop_last(struct bench_place *place);
 /* The same with SIGKILL. Its other processes are ended by bench_place_release. */
 void bench_place_kill_last(struct bench_place *place);
-/* Processor time that the daemon started last has used. */
+/* Processor time that a process has used, in seconds. */
+double bench_process_cpu_s(pid_t pid);
+/* The same of the daemon started last. */
 double bench_place_cpu_s(const struct bench_place *place);
 /* The same of its first thread, which is the loop, to the nanosecond. */
 double bench_place_loop_s(const struct bench_place *place);

@@ -10,6 +10,7 @@
 
 #include "tests/bench/crowded_world.h"
 #include "tests/bench/fleet.h"
+#include "tests/bench/floor.h"
 
 /* A round: when this delay is set, every lease is rebalanced at once, and moves. */
 enum { ROUND_MS = 2000, CALM_MS = 3600000 };
@@ -21,7 +22,7 @@ static const struct size {
 } sizes[] = {{100, 10}, {100, 100}, {1000, 10}};
 
 struct figures {
-    struct bench_series rest_cpu, rest_messages, rest_mib;
+    struct bench_series rest_cpu, rest_floor, rest_messages, rest_mib;
     struct bench_series round_s, round_cpu, round_mib, change_us;
     struct bench_series ready_s, confirmed_s, restart_cpu;
 };
@@ -84,11 +85,14 @@ static void measure(const struct size *size)
     snprintf(title, sizeof(title), "%d sites, %d leases", size->n_sites,
              size->n_sites * size->n_leases_each);
     bench_print_head(title);
+    bench_add(&figures.rest_floor, floor_rest_percent(size->n_sites));
     struct fleet *fleet = fleet_new(&place, size->n_sites, size->n_leases_each);
     bool is_large = size->n_sites == FLEET_SITES_MAX;
     measure_rest(fleet, &place, &figures);
     bench_print_row("at rest: processor time of the broker", "% of a core",
                     &figures.rest_cpu, is_large ? "5" : "");
+    bench_print_row("  of a process that only returns as many messages", "% of a core",
+                    &figures.rest_floor, "");
     bench_print_row("  messages to and from it", "/s", &figures.rest_messages, "");
     bench_print_row("  its memory", "MiB", &figures.rest_mib, is_large ? "200" : "");
     measure_rounds(fleet, &place, &figures);

@@ -3,15 +3,22 @@
 #include "tests/bench/floor.h"
 
 #include <czmq.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sqlite3.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MESSAGE_BYTES = 64, PEERS_MAX = 64 };
+#include "base/arena.h"
 
-static const double measured_s = 0.6;
+enum {
+    MESSAGE_BYTES = 64,
+    PEERS_MAX = 64,
+    PEER_MS = 2000, /* between two reports of a site, and two heartbeats of libzmq */
+};
+
+static const double measured_s = 0.6, rest_settle_s = 2, rest_measured_s = 4;
 
 extern char **environ;
 
@@ -64,6 +71,18 @@ struct echo {
     int port;
 };
 
+static void return_messages(void *router)
+{
+    zmq_msg_t id, body;
+    zmq_msg_init(&id);
+    zmq_msg_init(&body);
+    while (zmq_msg_recv(&id, router, ZMQ_DONTWAIT) >= 0) {
+        zmq_msg_recv(&body, router, 0);
+        zmq_msg_send(&id, router, ZMQ_SNDMORE);
+        zmq_msg_send(&body, router, ZMQ_DONTWAIT);
+    }
+}
+
 /* Returns all messages until it receives the order to end. */
 static void echo_main(zsock_t *pipe, void *arg)
 {
@@ -77,14 +96,7 @@ static void echo_main(zsock_t *pipe, void *arg)
     zmq_pollitem_t items[] = {{.socket = raw, .events = ZMQ_POLLIN},
                               {.socket = zsock_resolve(pipe), .events = ZMQ_POLLIN}};
     while (zmq_poll(items, 2, -1) >= 0 && items[1].revents == 0) {
-        zmq_msg_t id, body;
-        zmq_msg_init(&id);
-        zmq_msg_init(&body);
-        while (zmq_msg_recv(&id, raw, ZMQ_DONTWAIT) >= 0) {
-            zmq_msg_recv(&body, raw, 0);
-            zmq_msg_send(&id, raw, ZMQ_SNDMORE);
-            zmq_msg_send(&body, raw, ZMQ_DONTWAIT);
-        }
+        return_messages(raw);
     }
     zsock_destroy(&router);
 }
@@ -122,22 +134,29 @@ static long trip_for(zsock_t **dealers, int n_peers, double until)
     return count;
 }
 
+static zsock_t *connect_to(const struct echo *echo)
+{
+    zcert_t *cert = zcert_new();
+    zsock_t *dealer = zsock_new(ZMQ_DEALER);
+    zcert_apply(cert, dealer);
+    zsock_set_curve_serverkey(dealer, zcert_public_txt(echo->cert));
+    zsock_set_linger(dealer, 0);
+    zsock_set_heartbeat_ivl(dealer, PEER_MS);
+    zsock_connect(dealer, "tcp://127.0.0.1:%d", echo->port);
+    zcert_destroy(&cert);
+    return dealer;
+}
+
 double floor_round_trips(int n_peers, int n_outstanding)
 {
     struct echo echo = {.cert = zcert_new()};
     zsock_t *dealers[PEERS_MAX];
     zactor_t *actor = zactor_new(echo_main, &echo);
     for (int i = 0; i < n_peers; i++) {
-        zcert_t *cert = zcert_new();
-        dealers[i] = zsock_new(ZMQ_DEALER);
-        zcert_apply(cert, dealers[i]);
-        zsock_set_curve_serverkey(dealers[i], zcert_public_txt(echo.cert));
-        zsock_set_linger(dealers[i], 0);
-        zsock_connect(dealers[i], "tcp://127.0.0.1:%d", echo.port);
+        dealers[i] = connect_to(&echo);
         for (int k = 0; k < n_outstanding; k++) {
             ask(zsock_resolve(dealers[i]));
         }
-        zcert_destroy(&cert);
     }
     trip_for(dealers, n_peers, bench_now() + 0.3); /* handshakes */
     double start = bench_now();
@@ -149,6 +168,70 @@ double floor_round_trips(int n_peers, int n_outstanding)
     }
     zcert_destroy(&echo.cert);
     return rate;
+}
+
+/* ---------------------------------------------------------------- at rest */
+
+/* A process of its own, so that its processor time is known. Its context is its own,
+ * too: that of the parent cannot be used after a fork. */
+_Noreturn static void serve(const struct echo *echo)
+{
+    void *router = zmq_socket(zmq_ctx_new(), ZMQ_ROUTER);
+    char endpoint[64];
+    int is_server = 1;
+    snprintf(endpoint, sizeof(endpoint), "tcp://127.0.0.1:%d", echo->port);
+    zmq_setsockopt(router, ZMQ_CURVE_SERVER, &is_server, sizeof(is_server));
+    zmq_setsockopt(router, ZMQ_CURVE_SECRETKEY, zcert_secret_txt(echo->cert), 41);
+    zmq_pollitem_t item = {.socket = router, .events = ZMQ_POLLIN};
+    int status = zmq_bind(router, endpoint);
+    while (status >= 0) {
+        status = zmq_poll(&item, 1, -1);
+        return_messages(router);
+    }
+    _exit(EXIT_FAILURE);
+}
+
+/* One message of each peer in PEER_MS; answers are taken half a turn later. */
+static void rest_for(zsock_t **dealers, int n_peers, double duration_s)
+{
+    double start = bench_now();
+    char bytes[MESSAGE_BYTES];
+    for (int i = 0; bench_now() < start + duration_s; i++) {
+        double due = start + (double)i * PEER_MS / 1000 / n_peers;
+        double wait_s = due - bench_now();
+        if (wait_s > 0) {
+            usleep((useconds_t)(wait_s * 1e6));
+        }
+        ask(zsock_resolve(dealers[i % n_peers]));
+        void *other = zsock_resolve(dealers[(i + n_peers / 2) % n_peers]);
+        while (zmq_recv(other, bytes, sizeof(bytes), ZMQ_DONTWAIT) >= 0) {
+        }
+    }
+}
+
+double floor_rest_percent(int n_peers)
+{
+    struct echo echo = {.cert = zcert_new(), .port = bench_free_port()};
+    zsock_t **dealers = mem_alloc((size_t)n_peers, sizeof(*dealers));
+    pid_t pid = fork();
+    if (pid == 0) {
+        serve(&echo);
+    }
+    for (int i = 0; i < n_peers; i++) {
+        dealers[i] = connect_to(&echo);
+    }
+    rest_for(dealers, n_peers, rest_settle_s); /* handshakes */
+    double start = bench_now(), cpu_s = bench_process_cpu_s(pid);
+    rest_for(dealers, n_peers, rest_measured_s);
+    double percent = (bench_process_cpu_s(pid) - cpu_s) / (bench_now() - start) * 100;
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    for (int i = 0; i < n_peers; i++) {
+        zsock_destroy(&dealers[i]);
+    }
+    free(dealers);
+    zcert_destroy(&echo.cert);
+    return percent;
 }
 
 /* ---------------------------------------------------------------- processes */
