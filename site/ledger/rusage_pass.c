@@ -25,24 +25,20 @@ static struct hosts_used hosts_of(const struct job *job)
                                job->rusage != NULL ? &job->rusage->row : NULL};
 }
 
+/* The first host of most jobs is an own host, which has kept its row since the pass
+ * before. */
 static int row_of(const struct rusage_pass *pass, const struct hosts_used *hosts_used,
                   int index)
 {
-    return supply_map_row(pass, hosts_used->lease, hosts_used->hosts[index].host);
-}
-
-/* The first host of most jobs is an own host, which has kept its row since the pass
- * before. */
-static int first_row_of(const struct rusage_pass *pass,
-                        const struct hosts_used *hosts_used)
-{
     const struct host_table *hosts = pass->from.hosts;
-    int *row = hosts_used->lease[0] == '\0' ? hosts_used->first_row : NULL;
+    const char *host = hosts_used->hosts[index].host;
+    bool is_own = hosts_used->lease[0] == '\0';
+    int *row = is_own && index == 0 ? hosts_used->first_row : NULL;
     if (row != NULL && *row >= 0 && *row < host_table_count(hosts) &&
-        strcmp(host_table_name(hosts, *row), hosts_used->hosts[0].host) == 0) {
+        strcmp(host_table_name(hosts, *row), host) == 0) {
         return *row;
     }
-    int found = row_of(pass, hosts_used, 0);
+    int found = supply_map_row(pass, hosts_used->lease, host);
     if (row != NULL) {
         *row = found;
     }
@@ -58,7 +54,7 @@ static int add_parts(const struct rusage_pass *pass,
 {
     int n_parts = 0;
     for (int i = 0; i < hosts_used->n_hosts; i++) {
-        int row = i == 0 ? first_row_of(pass, hosts_used) : row_of(pass, hosts_used, i);
+        int row = row_of(pass, hosts_used, i);
         int supply = row >= 0 && row < pass->n_rows ? resource->supply_of_row[row] : -1;
         int64_t n_times = rusage_supply_times_on(item, i, hosts_used->hosts[i].n_slots);
         if (supply >= 0 && n_times > 0) {

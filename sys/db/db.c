@@ -11,9 +11,9 @@
 
 #include "base/arena.h"
 #include "sys/daemon.h"
-#include "sys/db/db_log_file.h"
 #include "sys/db/db_migrate.h"
 #include "sys/db/db_wal.h"
+#include "sys/db/db_wal_file.h"
 #include "sys/log.h"
 
 enum {
@@ -209,7 +209,7 @@ static int open_handle(struct db *db, bool accepts_loss, struct err *err)
     if (status == ERR_NONE &&
         sqlite3_open_v2(db->path, &db->handle,
                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
-                        db_log_file_vfs()) != SQLITE_OK) {
+                        db_wal_file_vfs()) != SQLITE_OK) {
         status = refuse(db, err);
     }
     if (status == ERR_NONE) {

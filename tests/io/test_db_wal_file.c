@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_db_log_file.c: a write-ahead log that is written through our VFS has the same
+/* test_db_wal_file.c: a write-ahead log that is written through our VFS has the same
  * bytes as one that SQLite's own VFS would write, whatever the order of its writes, and
  * all of them are in the file once it is synced. */
 #include <setjmp.h>
@@ -15,9 +15,9 @@
 #include <sqlite3.h>
 
 #include "base/rng.h"
-#include "sys/db/db_log_file.h"
+#include "sys/db/db_wal_file.h"
 
-enum { FILE_MAX = 600000, WRITE_MAX = 130000, STEPS = 4000, FLAGS = SQLITE_OPEN_WAL };
+enum { FILE_MAX = 600000, WRITE_MAX = 130000, STEPS = 4000 };
 
 struct log {
     char path[64];
@@ -32,19 +32,31 @@ static struct rng rng;
 static struct log *log_open(void)
 {
     struct log *log = calloc(1, sizeof(*log));
-    snprintf(log->path, sizeof(log->path), "/tmp/test_db_log_file.XXXXXX");
+    snprintf(log->path, sizeof(log->path), "/tmp/test_db_wal_file.XXXXXX");
     close(mkstemp(log->path));
-    log->vfs = sqlite3_vfs_find(db_log_file_vfs());
+    log->vfs = sqlite3_vfs_find(db_wal_file_vfs());
     log->file = calloc(1, (size_t)log->vfs->szOsFile);
     assert_int_equal(log->vfs->xOpen(log->vfs, log->path, log->file,
-                                     FLAGS | SQLITE_OPEN_READWRITE, NULL),
+                                     SQLITE_OPEN_WAL | SQLITE_OPEN_READWRITE, NULL),
                      SQLITE_OK);
     return log;
+}
+
+/* The file, as another process sees it. */
+static void expect_file(const struct log *log)
+{
+    static uint8_t bytes[FILE_MAX + 1];
+    FILE *file = fopen(log->path, "re");
+    size_t n_bytes = fread(bytes, 1, sizeof(bytes), file);
+    fclose(file);
+    assert_int_equal(n_bytes, log->n_model);
+    assert_memory_equal(bytes, log->model, n_bytes);
 }
 
 static void log_close(struct log *log)
 {
     assert_int_equal(log->file->pMethods->xClose(log->file), SQLITE_OK);
+    expect_file(log);
     unlink(log->path);
     free(log->file);
     free(log);
@@ -74,17 +86,6 @@ static void log_read(struct log *log, int at, int size)
     assert_int_equal(rc,
                      at + size > log->n_model ? SQLITE_IOERR_SHORT_READ : SQLITE_OK);
     assert_memory_equal(bytes, &log->model[at], (size_t)size);
-}
-
-/* The file, as another process sees it. */
-static void expect_file(const struct log *log)
-{
-    static uint8_t bytes[FILE_MAX + 1];
-    FILE *file = fopen(log->path, "re");
-    size_t n_bytes = fread(bytes, 1, sizeof(bytes), file);
-    fclose(file);
-    assert_int_equal(n_bytes, log->n_model);
-    assert_memory_equal(bytes, log->model, n_bytes);
 }
 
 static void log_sync(struct log *log)
@@ -150,11 +151,7 @@ static void test_closed(void **state)
     (void)state;
     struct log *log = log_open();
     log_write(log, 0, 100);
-    assert_int_equal(log->file->pMethods->xClose(log->file), SQLITE_OK);
-    expect_file(log);
-    unlink(log->path);
-    free(log->file);
-    free(log);
+    log_close(log);
 }
 
 int main(void)

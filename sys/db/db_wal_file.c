@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* db_log_file.c: see db_log_file.h. */
-#include "sys/db/db_log_file.h"
+/* db_wal_file.c: see db_wal_file.h. */
+#include "sys/db/db_wal_file.h"
 
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -157,7 +157,7 @@ static int open_file(sqlite3_vfs *self, const char *name, sqlite3_file *file, in
     return rc;
 }
 
-const char *db_log_file_vfs(void)
+const char *db_wal_file_vfs(void)
 {
     if (vfs.zName == NULL) {
         sqlite3_vfs *own = sqlite3_vfs_find(NULL);

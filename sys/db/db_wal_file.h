@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* db_log_file.h: SQLite's write-ahead log is written with one system call for a commit,
- * and not with two for each page; part of db.h.
+/* db_wal_file.h: SQLite's write-ahead log is written in pieces of up to 120 KiB, most
+ * commits in one, and not with two system calls for each page; part of db.h.
  *
  * SQLite writes the header of a frame, then its page, then the next header. A VFS of
  * ours collects writes that follow each other and passes them on together: before the
@@ -12,10 +12,10 @@
  * Errors: those of SQLite's own VFS, which may come from a later write or from the
  * sync. Units: bytes. Source: "The OS Backend (VFS) To SQLite"; docs/adr/0041. Layer:
  * sys. */
-#ifndef SUBLET_SYS_DB_DB_LOG_FILE_H
-#define SUBLET_SYS_DB_DB_LOG_FILE_H
+#ifndef SUBLET_SYS_DB_DB_WAL_FILE_H
+#define SUBLET_SYS_DB_DB_WAL_FILE_H
 
 /* The name of the VFS, for sqlite3_open_v2. It is registered at the first call. */
-const char *db_log_file_vfs(void);
+const char *db_wal_file_vfs(void);
 
 #endif
