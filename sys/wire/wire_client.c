@@ -72,7 +72,6 @@ static int connect_socket(struct wire_client *client, struct err *err)
         return err_set(err, ERR_IO, "no socket: %s", zmq_strerror(zmq_errno()));
     }
     wire_frames_prepare(client->socket);
-    wire_frames_ask_often(client->socket);
     /* Sends only to a connected peer, since queued messages would be outdated. */
     zsock_set_immediate(client->socket, 1);
     zsock_set_reconnect_ivl(client->socket, RECONNECT_MS);

@@ -9,8 +9,7 @@
 #include "sys/unix_path.h"
 
 enum {
-    HEARTBEAT_MS = 2000,
-    SELDOM_MS = 30000,
+    HEARTBEAT_MS = 30000,
     SILENCE_MS = 6000, /* then libzmq closes the connection */
     MESSAGES_QUEUED_MAX = 1000,
     ENDPOINT_SIZE = 256,
@@ -24,23 +23,13 @@ void wire_frames_prepare(zsock_t *socket)
     zsock_set_sndhwm(socket, MESSAGES_QUEUED_MAX);
     zsock_set_rcvhwm(socket, MESSAGES_QUEUED_MAX);
     zsock_set_sndtimeo(socket, 0);
+    zsock_set_heartbeat_ivl(socket, HEARTBEAT_MS);
+    zsock_set_heartbeat_timeout(socket, SILENCE_MS);
 }
 
 void wire_frames_set_family(zsock_t *socket, const char *endpoint)
 {
     zsock_set_ipv6(socket, strchr(endpoint, '[') != NULL);
-}
-
-void wire_frames_ask_often(zsock_t *socket)
-{
-    zsock_set_heartbeat_ivl(socket, HEARTBEAT_MS);
-    zsock_set_heartbeat_timeout(socket, SILENCE_MS);
-}
-
-void wire_frames_ask_seldom(zsock_t *socket)
-{
-    zsock_set_heartbeat_ivl(socket, SELDOM_MS);
-    zsock_set_heartbeat_timeout(socket, SILENCE_MS);
 }
 
 /* Receives one frame without waiting; false if there is none. */

@@ -12,17 +12,15 @@
 
 #include "sys/wire/wire.h"
 
-/* Bounds, before bind or connect. */
+/* Bounds and heartbeats, before bind or connect. A heartbeat of libzmq closes a
+ * connection to a machine that is gone. It is sent seldom: a peer that is silent is
+ * noticed earlier by what sites and hosts send and get, each heartbeat wakes a thread
+ * at both ends, and libzmq (4.3.4) walks the timers of all connections for each answer.
+ */
 void wire_frames_prepare(zsock_t *socket);
 /* Call it before a socket is bound or connected: one for an address of IPv6 in brackets
  * takes IPv6. */
 void wire_frames_set_family(zsock_t *socket, const char *endpoint);
-/* Heartbeats. A client sends them often to its one server. A server has thousands of
- * clients, which send often by themselves, and libzmq (4.3.4) walks the timers of all
- * connections for each answer: it sends them seldom, to close connections to machines
- * that are gone. */
-void wire_frames_ask_often(zsock_t *socket);
-void wire_frames_ask_seldom(zsock_t *socket);
 
 /* Reads one message: the first `wanted` frames into `frames` (initialised here, closed
  * by the caller); further frames are dropped. Returns the number of frames; 0 if there

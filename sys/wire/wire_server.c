@@ -223,7 +223,6 @@ static int open_socket(struct wire_server *server, const struct wire_key *key,
         return err_set(err, ERR_IO, "no socket: %s", zmq_strerror(zmq_errno()));
     }
     wire_frames_prepare(server->socket);
-    wire_frames_ask_seldom(server->socket);
     zsock_set_router_mandatory(server->socket, 1);
     zsock_set_backlog(server->socket, BACKLOG);
     zsock_set_handshake_ivl(server->socket, HANDSHAKE_MS);

@@ -15,8 +15,7 @@ double floor_commit_rows(const struct bench_place *place, int batch);
 double floor_round_trips(int n_peers, int n_outstanding);
 /* The processor time, as a percentage of a core, of a process that does nothing but
  * return messages through libzmq with CURVE: each of `n_peers` connections sends one
- * every two seconds, spread evenly, and the heartbeats of a site's connection. Takes
- * some six seconds. */
+ * every two seconds, spread evenly. Takes some six seconds. */
 double floor_rest_percent(int n_peers);
 /* posix_spawn of /bin/true and its exit status, `n_at_once` at a time. */
 double floor_spawns(int n_at_once);
