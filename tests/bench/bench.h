@@ -39,7 +39,8 @@ double bench_median(struct bench_series *series);
 /* The value that `share` (0.99) of the values do not exceed. Sorts them. */
 double bench_percentile(double *values, int count, double share);
 
-/* The heading of the table, then one row per call. `aim` "": none. */
+/* The heading of the table, then one row per call. `aim` "": none; "0.6 x": of the
+ * floor. */
 void bench_print_head(const char *title);
 void bench_print_row(const char *work, const char *unit, struct bench_series *series,
                      const char *aim);

@@ -90,7 +90,7 @@ static void measure(const struct size *size)
     bool is_large = size->n_sites == FLEET_SITES_MAX;
     measure_rest(fleet, &place, &figures);
     bench_print_row("at rest: processor time of the broker", "% of a core",
-                    &figures.rest_cpu, is_large ? "5" : "");
+                    &figures.rest_cpu, is_large ? "1.5" : "");
     bench_print_row("  of a process that only returns as many messages", "% of a core",
                     &figures.rest_floor, "");
     bench_print_row("  messages to and from it", "/s", &figures.rest_messages, "");
@@ -99,7 +99,8 @@ static void measure(const struct size *size)
     bench_print_row("every lease moves: until the last consumer knows", "s",
                     &figures.round_s, "");
     bench_print_row("  processor time of the broker", "s", &figures.round_cpu, "");
-    bench_print_row("  of it for one lease", "us", &figures.change_us, "");
+    bench_print_row("  of it for one lease", "us", &figures.change_us,
+                    is_large ? "60" : "");
     bench_print_row("  its memory at most", "MiB", &figures.round_mib, "");
     measure_restarts(fleet, &place, &figures);
     bench_print_row("kill -9 and start: until it serves", "s", &figures.ready_s, "");
@@ -127,7 +128,7 @@ static void measure_world(int n_sites, int n_leases_each)
     bench_print_row("a life (made, a round, a crash): processor time", "s", &cpu, "");
     bench_print_row("  of it for one lease", "ms", &lease, "");
     bench_print_row("  memory at most", "MiB", &mib, "");
-    bench_print_row("  of it for one lease", "KiB", &lease_kib, "");
+    bench_print_row("  of it for one lease", "KiB", &lease_kib, "10");
 }
 
 /* With another size: `bench_scale SITES LEASES-OF-EACH`, or `bench_scale world SITES

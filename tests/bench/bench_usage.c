@@ -107,8 +107,8 @@ int main(void)
         int n_sites, n_states;
         const char *work, *aim;
     } rows[] = {
-        {16, 0, "USAGE and PONG: 16 sites, 16 outstanding", "150000"},
-        {64, 0, "USAGE and PONG: 64 sites, 16 outstanding", "150000"},
+        {16, 0, "USAGE and PONG: 16 sites, 16 outstanding", "0.85 x"},
+        {64, 0, "USAGE and PONG: 64 sites, 16 outstanding", "0.85 x"},
         {16, STATES_MAX, "8 STATEs to a USAGE: 16 sites", "150000"},
     };
     static struct asking asking;
@@ -128,7 +128,7 @@ int main(void)
         }
         bench_print_row_floor(rows[i].work, "/s", &rate, rows[i].aim,
                               "CURVE round trips", &floor);
-        bench_print_row("  processor time of the broker for one", "us", &cpu, "");
+        bench_print_row("  processor time of the broker for one", "us", &cpu, "4");
         if (crowd_count_unsent(asking.crowd) > 0) {
             bench_fail("%ld reports were not sent: the figures are wrong",
                        crowd_count_unsent(asking.crowd));
