@@ -36,6 +36,9 @@ struct wire_trouble {
     bool has_failed; /* closed or refused since the socket is watched */
     bool is_open; /* there is a connection, or has been since the socket is watched */
     int64_t link_ms; /* the last change; 0: the next look sets it */
+    /* The last connection had no handshake for ANSWER_MS. Stands, like a refusal, until
+     * a handshake goes well. */
+    bool has_no_answer;
     /* A trial that is under way, and the result of the last one. */
     enum trial trial;
     int64_t trial_ms, next_ms;
@@ -224,6 +227,7 @@ static void take_event(struct wire_trouble *trouble, int event, int64_t now_ms)
         }
         break;
     case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
+        trouble->has_no_answer = false;
         set_link(trouble, LINK_UP, now_ms);
         break;
     case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
@@ -234,7 +238,8 @@ static void take_event(struct wire_trouble *trouble, int event, int64_t now_ms)
             trouble->is_open = false;
             set_link(trouble, LINK_NONE, now_ms);
         } else if (trouble->link == LINK_OPEN) {
-            set_link(trouble, LINK_NO_HANDSHAKE, now_ms);
+            bool is_late = now_ms - trouble->link_ms >= ANSWER_MS; /* it hung */
+            set_link(trouble, is_late ? LINK_NONE : LINK_NO_HANDSHAKE, now_ms);
         }
         break;
     default: /* a handshake that failed otherwise */
@@ -289,6 +294,15 @@ static void say_no_handshake(const struct wire_trouble *trouble, struct err *why
             trouble->server_z85, trouble->words->peer_key);
 }
 
+/* A process that is stopped: its kernel still accepts connections. */
+static void say_no_answer(const struct wire_trouble *trouble, struct err *why)
+{
+    err_set(why, ERR_AWAY,
+            "port %s of %s accepts connections, but %s does not answer there: is its "
+            "process stopped or overloaded, and is this the port of its LISTEN?",
+            trouble->name.port, trouble->name.host, trouble->words->peer);
+}
+
 bool wire_trouble_look(struct wire_trouble *trouble, int64_t now_ms, struct err *why)
 {
     take_events(trouble, now_ms);
@@ -307,10 +321,13 @@ bool wire_trouble_look(struct wire_trouble *trouble, int64_t now_ms, struct err 
         say_key_refused(trouble, why);
         return true;
     }
-    if (trouble->link == LINK_NO_HANDSHAKE ||
-        (trouble->link == LINK_OPEN && since_ms >= ANSWER_MS)) {
+    if (trouble->link == LINK_NO_HANDSHAKE) {
         say_no_handshake(trouble, why);
         return true;
     }
-    return false;
+    trouble->has_no_answer |= trouble->link == LINK_OPEN && since_ms >= ANSWER_MS;
+    if (trouble->has_no_answer) {
+        say_no_answer(trouble, why);
+    }
+    return trouble->has_no_answer;
 }

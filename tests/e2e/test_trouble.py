@@ -4,6 +4,7 @@
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 
@@ -87,9 +88,23 @@ def test_port():
 
 
 def test_port_of_something_else():
-    """What listens there is the broker's page."""
+    """What listens there is the broker's page, which waits for the rest of a request."""
     with started(SOUTH.replace("127.0.0.1:@PORT@", "127.0.0.1:@HTTP@")) as f:
-        says(f, "answers, but not as the broker", "check the port")
+        says(f, "accepts connections, but the broker does not answer", "the port of its LISTEN")
+
+
+def test_stopped_broker():
+    """Its kernel accepts connections. Nothing is wrong with the keys."""
+    with Federation() as f:
+        f.start("broker")
+        os.kill(f.daemons["broker"].pid, signal.SIGSTOP)
+        try:
+            f.spawn("south")
+            says(f, "accepts connections, but the broker does not answer", "stopped or overloaded")
+            expect("BROKER_KEY" not in log_of(f, "south"), log_of(f, "south"))
+        finally:
+            os.kill(f.daemons["broker"].pid, signal.SIGCONT)
+        f.wait_for("south to connect", lambda: "connected to the broker" in log_of(f, "south"))
 
 
 def test_command_line():
@@ -156,5 +171,5 @@ def test_ipv6():
 
 
 main(test_unknown_key, test_unknown_broker_key, test_name, test_port,
-     test_port_of_something_else, test_command_line, test_host, test_ipv6,
-     at_once=4)
+     test_port_of_something_else, test_stopped_broker, test_command_line, test_host,
+     test_ipv6, at_once=4)
