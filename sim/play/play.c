@@ -393,6 +393,7 @@ bool play_settle(struct play *play, int64_t limit_ms, char *text, int size)
         do_late(play, now_ms - PLAY_EPOCH_MS);
         resume_all(play);
         recover_all(play);
+        world_host_report_loads(play->world);
     } while (!world_is_settled(play->world, text, size) && now_ms < end_ms);
     return world_is_settled(play->world, text, size);
 }

@@ -108,6 +108,8 @@ void world_host_set_command(struct world *world, const char *program, int64_t ms
                             int code);
 /* From now on all these commands succeed, with the same durations. */
 void world_host_mend_commands(struct world *world);
+/* All hosts report their load, as real hosts do every 15 s. */
+void world_host_report_loads(struct world *world);
 /* The time at which a daemon is up again; now if it is up. */
 int64_t world_back_ms(const struct world *world, int site);
 /* For `for_ms` two brokers lead at once, each on a store of its own; what the first one

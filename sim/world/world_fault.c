@@ -6,6 +6,7 @@
 #include "base/value.h"
 #include "sim/world/world_daemon.h"
 #include "sim/world/world_deposed.h"
+#include "sim/world/world_host.h"
 
 static bool has_faults(const struct world_options *options)
 {
@@ -100,6 +101,7 @@ void world_fault_restore(struct world *world, int site, int64_t down_ms)
         return;
     }
     world->sites[site].is_restored = true;
+    world_host_restore_cpus(world, site);
     struct restoring restoring = {world, world->sites[site].config};
 
     invariant_job_restored(world->invariants, restoring.config->name, false);

@@ -204,6 +204,33 @@ void world_host_set_cpus(struct world *world, int site, const struct row_cpus *r
     }
 }
 
+struct restored_cpus {
+    const char *host;
+    struct row_cpus row;
+};
+
+static void find_cpus(void *arg, const struct row *row)
+{
+    struct restored_cpus *found = arg;
+
+    if (row->kind == ROW_CPUS && !strcmp(row->cpus.host, found->host)) {
+        found->row = row->cpus;
+    }
+}
+
+void world_host_restore_cpus(struct world *world, int site)
+{
+    const struct world_site *of = &world->sites[site];
+
+    for (int i = 0; i < of->n_machines; i++) {
+        const char *host = executor_name(world->hosts[of->machines[i]].executor);
+        struct restored_cpus found = {host, {.host = host, .is_gone = true}};
+
+        disk_load(of->disk, find_cpus, &found);
+        world_host_set_cpus(world, site, &found.row);
+    }
+}
+
 static void add_machine(struct world *world, int site, const struct site_host *host)
 {
     struct executor_world calls = {.send = host_send,
@@ -271,6 +298,15 @@ void world_host_set_command(struct world *world, const char *program, int64_t ms
         command = &world->commands[world->n_commands++];
     }
     *command = (struct world_command){program, {.ms = ms, .code = code}};
+}
+
+void world_host_report_loads(struct world *world)
+{
+    for (int i = 0; i < world->n_hosts; i++) {
+        if (!world->sites[world->hosts[i].site].config->is_slurm) {
+            executor_report_load(world->hosts[i].executor, world->now_ms);
+        }
+    }
 }
 
 void world_host_mend_commands(struct world *world)

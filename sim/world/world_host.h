@@ -18,5 +18,8 @@ void world_host_resize(struct world *world, int site, const char *name,
                        const struct site_host *host);
 /* The site has recorded the CPUs of a host: it may have another size now. */
 void world_host_set_cpus(struct world *world, int site, const struct row_cpus *row);
+/* The journal of the site was restored: its hosts have the CPUs that it has on record.
+ */
+void world_host_restore_cpus(struct world *world, int site);
 
 #endif

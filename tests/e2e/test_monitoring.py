@@ -180,9 +180,10 @@ def test_dashboard():
             return True
         f.wait_for("Prometheus", is_ready)
         f.wait_for("an answer to every expression", has_all)
-        numbers = [float(row["value"][1]) for title, expression in asked
-                   for row in query(expression) if title == "Hand-over"]
-        expect(any(0 < number < 60 for number in numbers), "hand-over %s" % numbers)
+        # NaN until a hand-over lies between two samples.
+        f.wait_for("the time of a hand-over", lambda: any(
+            0 < float(row["value"][1]) < 60 for title, expression in asked
+            for row in query(expression) if title == "Hand-over"))
         expect_equal(float(query('sum(sublet_site_slots{use="own"})')[0]["value"][1]), 10, "slots")
         expect_equal({row["metric"]["site"] for row in query("sublet_broker_up")},
                      {"north", "south"}, "sites that are scraped")
