@@ -124,9 +124,12 @@ static bool serve_next(struct place_pass *pass, int index, struct place_plan *pl
 
 /* ---------------------------------------------------------------- pending slots */
 
-static void add_capped(int *sum, int64_t more)
+void place_add_waiting(const struct place_pass *pass, int group, int64_t n_slots,
+                       struct place_plan *plan)
 {
-    *sum = more > INT_MAX - *sum ? INT_MAX : *sum + (int)more;
+    int *sum = group == 0 ? &plan->waiting_own
+                          : &plan->waiting_lease[pass->state.first_host[group]];
+    *sum = n_slots > INT_MAX - *sum ? INT_MAX : *sum + (int)n_slots;
 }
 
 /* Counts the slots that the remaining jobs of a class could use on the hosts of each
@@ -141,11 +144,9 @@ static void count_waiting(struct place_pass *pass, int index, int *counted_for,
         const struct candidates *candidates = candidates_of(&pass->state, class, k);
         for (int i = 0; i < candidates->n_groups; i++) {
             int group = candidates->groups[i].group;
-            int *sum = group == 0 ? &plan->waiting_own
-                                  : &plan->waiting_lease[pass->state.first_host[group]];
             if (counted_for[group] != index + 1) {
                 counted_for[group] = index + 1;
-                add_capped(sum, n_slots);
+                place_add_waiting(pass, group, n_slots, plan);
             }
         }
     }
@@ -316,6 +317,7 @@ void place_plan(struct arena *arena, const struct place_snapshot *snapshot,
     if (!plan->is_cut) {
         place_resume_before(&pass, -1, plan);
         explain_parked(&pass, plan);
+        place_resume_count_waiting(&pass, plan);
     }
     int *counted_for = arena_alloc(arena, (size_t)pass.state.n_groups, sizeof(int));
     for (int i = 0; i < snapshot->n_classes; i++) {

@@ -250,10 +250,10 @@ struct place_plan {
     /* For each class, why its next job stays pending. REASON_STARTED: all of its jobs
      * start; REASON_NEW: the plan was cut before it. */
     struct pending_verdict *verdicts;
-    /* Slots of jobs left waiting that could use: own hosts; each borrowed host's lease
-     * (same index as the snapshot's hosts, counted at the lease's first host). Those
-     * that wait for something else than slots do not count. 0 of a plan that was cut.
-     */
+    /* Slots of jobs left waiting, pending or suspended, that could use: own hosts; each
+     * borrowed host's lease (same index as the snapshot's hosts, counted at the lease's
+     * first host). Those that wait for something else than slots do not count. 0 of a
+     * plan that was cut. */
     int waiting_own;
     int *waiting_lease;
     /* By queue: it is in a slot pool, and jobs of it wait for nothing but slots. */

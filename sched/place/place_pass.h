@@ -62,6 +62,12 @@ bool place_estimate_fit(struct place_pass *pass, int index, struct place_start *
                         const int **places, int *n_ends);
 void place_estimate_free(struct place_pass *pass);
 
+/* ---------------------------------------------------------------- waiting */
+
+/* Slots that would help on the hosts of the group: own ones, or those of a lease. */
+void place_add_waiting(const struct place_pass *pass, int group, int64_t n_slots,
+                       struct place_plan *plan);
+
 /* ---------------------------------------------------------------- resuming */
 
 void place_resume_init(struct place_pass *pass);
@@ -69,6 +75,8 @@ void place_resume_init(struct place_pass *pass);
  * What is free for those that do not fit is kept from jobs of the class and later
  * ones. */
 void place_resume_before(struct place_pass *pass, int class, struct place_plan *plan);
+/* Counts slots that those wait for that have not gone on; after the last of them. */
+void place_resume_count_waiting(const struct place_pass *pass, struct place_plan *plan);
 /* All suspended jobs have been tried. */
 bool place_resume_is_over(const struct place_pass *pass);
 

@@ -297,3 +297,17 @@ void place_resume_before(struct place_pass *pass, int class, struct place_plan *
         resuming->is_through[queue] = true;
     }
 }
+
+void place_resume_count_waiting(const struct place_pass *pass, struct place_plan *plan)
+{
+    const struct place_snapshot *snapshot = pass->snapshot;
+    for (int i = 0; i < snapshot->n_resumes; i++) {
+        const struct place_resume *resume = &snapshot->resumes[i];
+        for (int k = 0; k < resume->n_hosts && !pass->resuming->has_gone_on[i]; k++) {
+            int host = resume->indexes[k], n_slots = resume->hosts[k].n_slots;
+            if (host >= 0 && left_on(pass, host, n_slots) < n_slots) {
+                place_add_waiting(pass, pass->state.group_of[host], n_slots, plan);
+            }
+        }
+    }
+}

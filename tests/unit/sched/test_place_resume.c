@@ -248,11 +248,54 @@ static void test_growing_leaves_what_is_needed(void **state)
     }
 }
 
+/* A suspended job waits for slots like a pending one, until it goes on: or else a lease
+ * by demand would leave its slots with the other side for ever. */
+static void test_suspended_jobs_wait_for_slots(void **state)
+{
+    static const int own_place[] = {0}, leased_place[] = {1};
+    static const struct host_slots own = {"n1", 2}, leased = {"n2@north", 1};
+    static const struct place_resume resumes[] = {
+        {.job = 7, .queue = LOW, .hosts = &own, .indexes = own_place, .n_hosts = 1},
+        {.job = 8,
+         .queue = LOW,
+         .hosts = &leased,
+         .indexes = leased_place,
+         .n_hosts = 1}};
+    static const struct {
+        int n_free, n_leased, waiting_own, waiting_lease;
+    } cases[] = {{2, 1, 0, 0}, {1, 1, 2, 0}, {0, 1, 2, 0}, {2, 0, 0, 1}, {0, 0, 2, 1}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct place_host hosts[] = {n1, n1};
+        const struct place_snapshot snapshot = {.hosts = hosts,
+                                                .n_hosts = 2,
+                                                .queues = queues,
+                                                .n_queues = QUEUES,
+                                                .resumes = resumes,
+                                                .n_resumes = 2,
+                                                .max_starts = 1};
+        struct place_plan plan;
+        struct arena arena;
+        hosts[0].used = HOST_SLOTS - cases[i].n_free;
+        hosts[1].name = "n2@north";
+        hosts[1].site = "north";
+        hosts[1].lease = "north/1/south";
+        hosts[1].max = 1;
+        hosts[1].used = 1 - cases[i].n_leased;
+        arena_init(&arena);
+        place_plan(&arena, &snapshot, &plan);
+        assert_int_equal(plan.waiting_own, cases[i].waiting_own);
+        assert_int_equal(plan.waiting_lease[1], cases[i].waiting_lease);
+        arena_release(&arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_who_goes_on),
         cmocka_unit_test(test_growing_leaves_what_is_needed),
+        cmocka_unit_test(test_suspended_jobs_wait_for_slots),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
