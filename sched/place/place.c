@@ -124,14 +124,6 @@ static bool serve_next(struct place_pass *pass, int index, struct place_plan *pl
 
 /* ---------------------------------------------------------------- pending slots */
 
-void place_add_waiting(const struct place_pass *pass, int group, int64_t n_slots,
-                       struct place_plan *plan)
-{
-    int *sum = group == 0 ? &plan->waiting_own
-                          : &plan->waiting_lease[pass->state.first_host[group]];
-    *sum = n_slots > INT_MAX - *sum ? INT_MAX : *sum + (int)n_slots;
-}
-
 /* Counts the slots that the remaining jobs of a class could use on the hosts of each
  * group. `counted_for` is by group: the last class that was counted, plus 1. */
 static void count_waiting(struct place_pass *pass, int index, int *counted_for,
@@ -146,7 +138,7 @@ static void count_waiting(struct place_pass *pass, int index, int *counted_for,
             int group = candidates->groups[i].group;
             if (counted_for[group] != index + 1) {
                 counted_for[group] = index + 1;
-                place_add_waiting(pass, group, n_slots, plan);
+                place_state_add_waiting(&pass->state, group, n_slots, plan);
             }
         }
     }

@@ -62,12 +62,6 @@ bool place_estimate_fit(struct place_pass *pass, int index, struct place_start *
                         const int **places, int *n_ends);
 void place_estimate_free(struct place_pass *pass);
 
-/* ---------------------------------------------------------------- waiting */
-
-/* Slots that would help on the hosts of the group: own ones, or those of a lease. */
-void place_add_waiting(const struct place_pass *pass, int group, int64_t n_slots,
-                       struct place_plan *plan);
-
 /* ---------------------------------------------------------------- resuming */
 
 void place_resume_init(struct place_pass *pass);

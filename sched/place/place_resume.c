@@ -306,7 +306,8 @@ void place_resume_count_waiting(const struct place_pass *pass, struct place_plan
         for (int k = 0; k < resume->n_hosts && !pass->resuming->has_gone_on[i]; k++) {
             int host = resume->indexes[k], n_slots = resume->hosts[k].n_slots;
             if (host >= 0 && left_on(pass, host, n_slots) < n_slots) {
-                place_add_waiting(pass, pass->state.group_of[host], n_slots, plan);
+                place_state_add_waiting(&pass->state, pass->state.group_of[host],
+                                        n_slots, plan);
             }
         }
     }

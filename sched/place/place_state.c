@@ -2,6 +2,7 @@
 /* place_state.c: see place_state.h. */
 #include "sched/place/place_state.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "sched/place/candidates.h"
@@ -134,4 +135,12 @@ void place_state_init(struct place_state *state, struct arena *arena,
         state->of_class = arena_alloc(arena, (size_t)snapshot->n_classes,
                                       sizeof(struct candidates *));
     }
+}
+
+void place_state_add_waiting(const struct place_state *state, int group,
+                             int64_t n_slots, struct place_plan *plan)
+{
+    int *sum = group == 0 ? &plan->waiting_own
+                          : &plan->waiting_lease[state->first_host[group]];
+    *sum = n_slots > INT_MAX - *sum ? INT_MAX : *sum + (int)n_slots;
 }

@@ -66,4 +66,8 @@ bool place_state_unit_is_empty(const struct place_state *state,
 void place_state_close_unit(struct place_state *state,
                             const struct place_span_units *units, int host);
 
+/* Slots that would help on the hosts of the group: own ones, or those of a lease. */
+void place_state_add_waiting(const struct place_state *state, int group,
+                             int64_t n_slots, struct place_plan *plan);
+
 #endif
